@@ -1,0 +1,56 @@
+// collective.h: one collective on a group of chips -> the transfers it is made of.
+//
+// A group is a product of rings and lines (GroupAxis). An Algorithm writes a TransferPlan for it, which the clock
+// plays, and a closed-form bound, which tests and placement use and the clock never sees.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/registry.h"
+#include "sim/transfer_plan.h"
+#include "topology/mesh.h"
+
+namespace stepsim {
+
+enum class CollectiveKind { all_gather, reduce_scatter, all_reduce, point_to_point };
+
+/// "all-gather", "reduce-scatter", "all-reduce", "point-to-point"
+std::string to_string(CollectiveKind kind);
+
+/// How an even ring is used both ways.
+///   one_way: shards go round one way: N-1 steps of V/N on one direction
+///   halves: every shard is cut in two (sizes differ by at most a byte), one half each way: N-1 steps of V/2N
+///   whole_shards: whole shards both ways, N/2 steps: the book's V/W; odd N: (N-1)/2 steps each way
+enum class RingStyle { one_way, halves, whole_shards };
+
+struct CollectiveSpec {
+  CollectiveKind kind = CollectiveKind::all_gather;
+  std::vector<GroupAxis> shape;  // product of extents = members; may be empty (one member: nothing is sent)
+  Bytes bytes = 0;               // the full array V: gathered, or unreduced at each member
+  std::string algorithm = "torus";
+  RingStyle ring = RingStyle::halves;
+  bool weighted_parts = false;   // several axes: choose part sizes that load the axes alike
+};
+
+/// What one link gives a collective: usable rate one way and latency of one neighbour step along each group axis.
+struct AxisRates {
+  std::vector<double> rate;        // bytes/s per group axis, after sharing among interleaved groups
+  std::vector<double> latency;     // seconds per group axis
+};
+
+struct Algorithm {
+  /// Throws InputError when the shape or kind is not covered (with what would be).
+  std::function<TransferPlan(const CollectiveSpec&)> make;
+  /// Closed-form time in seconds, additive latency, everyone arriving at once: the oracle of the tests.
+  std::function<double(const CollectiveSpec&, const AxisRates&)> bound;
+};
+
+/// All that ship: "torus" (M axes, each a ring or a line; a ring is its case M = 1), "point-to-point".
+Registry<Algorithm> collective_algorithms();
+
+/// Shards are padded up to equal size: bytes of one member's shard of an array.
+Bytes shard_bytes(Bytes array, std::uint32_t members);
+
+}  // namespace stepsim

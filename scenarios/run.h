@@ -1,0 +1,84 @@
+// run.h: from a Scenario to its result: assemble the cluster and the step program, play them, read off the report.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "scenarios/scenario.h"
+#include "sim/breakdown.h"
+#include "sim/critical_path.h"
+#include "sim/timeline.h"
+#include "topology/mesh.h"
+
+namespace stepsim {
+
+/// A placement with the communication it is predicted to leave exposed, from the collectives' closed-form bounds.
+struct RankedPlacement {
+  Placement placement;
+  std::vector<std::string> text;  // per mesh axis
+  double exposed = 0;             // seconds: critical collectives + what floats beyond the compute time
+  double total = 0;               // seconds of all collectives
+};
+
+/// Everything the clock needs, and what was decided on the way.
+struct Assembly {
+  std::unique_ptr<Cluster> cluster;
+  std::unique_ptr<Mesh> mesh;
+  std::vector<RankedPlacement> placements;  // best first; the first is the one used; one entry when given
+  StepPlan plan;                            // plan.program is complete: communicators, plans, routes
+  Network network;
+};
+
+Assembly assemble(const Scenario& scenario);
+
+/// Use of one class of links ("ici x+") over the reported step.
+struct LinkClassUse {
+  std::string kind;
+  std::uint32_t links = 0;
+  double capacity = 0;         // bytes/s of one
+  Bytes bytes = 0;             // of all
+  double busy = 0;             // share of the step, mean over the links
+  double busiest = 0;          // share of the step, the busiest link
+  std::uint32_t peak_flows = 0;
+};
+
+struct MemoryReport {
+  Bytes capacity = 0;
+  Bytes peak = 0;
+  std::vector<std::pair<std::string, Bytes>> parts;  // largest first, at the peak of the fullest class
+  bool fits = true;
+};
+
+struct CollectiveReport : CollectiveUse {
+  double limit = 0;  // bytes/s a chip could send on the links of these axes
+};
+
+struct RunResult {
+  Assembly assembly;
+  Timeline timeline;
+  Picoseconds step_time;
+  double tokens_per_s = 0;
+  double tokens_per_s_per_chip = 0;
+  double model_flops_per_s_per_chip = 0;
+  double mfu = 0;
+  std::string flop_formula;
+  MemoryReport memory;
+  std::vector<ClassBreakdown> breakdown;
+  std::vector<CollectiveReport> collectives;
+  std::vector<LinkClassUse> links;        // busiest first
+  std::vector<PathPiece> critical_path;
+  std::string bottleneck;                 // one plain sentence
+};
+
+RunResult run(const Scenario& scenario);
+
+/// A scenario's `expect:` against its result; `measured` in base units.
+struct ExpectationResult {
+  Expectation expectation;
+  double measured = 0;
+  bool met = false;
+};
+std::vector<ExpectationResult> check_expectations(const Scenario& scenario, const RunResult& result);
+
+}  // namespace stepsim

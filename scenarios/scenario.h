@@ -1,0 +1,51 @@
+// scenario.h: a checked scenario: the typed descriptions of the rooms below, read from one YAML file.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collectives/collective.h"
+#include "schedules/plan.h"
+#include "sim/simulation.h"
+#include "topology/cluster.h"
+
+namespace stepsim {
+
+/// One line of the resolved scenario: every key with its value and where it came from.
+struct ResolvedKey {
+  std::string key;     // dotted
+  std::string value;   // as text, with unit
+  std::string origin;  // "given", "default", "catalog chips/tpu-v5p", "--set"
+};
+
+/// A quantity the scenario's author expects, checked by `stepsim check --expect`.
+struct Expectation {
+  std::string quantity;  // "step_time", "mfu", "exposed.fsdp", "peak_memory" ... (expect.h lists them)
+  double value = 0;      // base units
+  double tolerance = 0;  // relative
+  std::string source;
+  SourcePlace place;
+};
+
+struct Scenario {
+  std::string file;
+  std::string name;
+  std::string description;
+  ClusterSpec cluster;
+  ModelSpec model;
+  Strategy strategy;
+  std::vector<std::vector<std::string>> placement;  // digit terms per mesh axis; empty: chosen automatically
+  RingStyle ring = RingStyle::halves;
+  bool weighted_parts = false;
+  RunOptions run;
+  bool allow_oom = false;
+  std::vector<Expectation> expect;
+  std::vector<ResolvedKey> resolved;
+};
+
+/// Reads and checks a scenario. overrides: "key=value" with dotted keys, applied before checking. catalog: the folder
+/// with chips/, systems/ and models/. Throws InputError with every problem found.
+Scenario load(const std::string& file, const std::vector<std::string>& overrides, const std::string& catalog);
+
+}  // namespace stepsim

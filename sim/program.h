@@ -1,0 +1,128 @@
+// program.h: what the chips do in a step, as ops on streams with dependencies.
+//
+// A StepProgram is played step after step; ops of a step may depend on ops of the step before. It knows classes,
+// not chips: one program per role, and which program each class runs. Names stand in one string table, so the
+// clock learns no words of its user.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/network.h"
+#include "sim/time.h"
+#include "sim/transfer_plan.h"
+
+namespace stepsim {
+
+using ClassId = std::uint32_t;
+using OpId = std::uint32_t;          // index in Program::ops
+using StreamId = std::uint32_t;      // index in StepProgram::streams
+using NameId = std::uint32_t;        // index in StepProgram::names
+using CollectiveId = std::uint32_t;  // index in StepProgram::collectives
+using CommunicatorId = std::uint32_t;
+
+inline constexpr std::uint32_t none = UINT32_MAX;
+
+enum class OpKind : std::uint8_t {
+  compute,     // `work` at the class's speed, on its stream
+  collective,  // one member's part in StepProgram::collectives[collective]
+  transfer,    // one flow of `bytes` over `route`; the stream is free when it is delivered
+  marker,      // takes no time: allocates, frees, joins
+};
+
+/// What an op waits for, besides its stream.
+enum class Event : std::uint8_t {
+  end,      // compute done, collective left, transfer delivered
+  drained,  // transfers only: the sender and the links are free
+};
+
+struct Dependency {
+  OpId op = 0;                   // of the same program
+  std::uint32_t steps_back = 0;  // 0: of this step, 1: of the step before (nothing to wait for in the first step)
+  Event event = Event::end;
+};
+
+/// A change of the class's memory. delta in bytes, negative frees.
+struct MemoryChange {
+  NameId part = 0;  // "parameters", "activations", ...
+  Bytes delta = 0;
+  bool at_end = false;  // when the op ends, else when it starts
+};
+
+/// For reports. phase says what kind of work a compute op is ("forward"); axis and label name a collective.
+struct Tag {
+  NameId phase = 0;
+  NameId axis = 0;   // of a collective: the mesh axes of its group ("fsdp"), for exposed.<axis>
+  NameId label = 0;  // "mlp.in", "all-gather mlp.in"
+  std::int32_t layer = -1;
+  std::int32_t microbatch = -1;
+};
+
+struct Op {
+  OpKind kind = OpKind::marker;
+  StreamId stream = 0;
+  Picoseconds work;               // compute, at speed 1
+  CollectiveId collective = none;
+  RouteId route = none;           // transfer
+  Bytes bytes = 0;                // transfer
+  std::uint32_t first_dependency = 0;
+  std::uint32_t dependencies = 0;
+  std::uint32_t first_memory = 0;
+  std::uint32_t memory_changes = 0;
+  bool ends_step = false;         // the step of a class ends when the last of these ends; none: with its last op
+  Tag tag;
+};
+
+/// The ops of one role in an order in which each stream plays its own.
+struct Program {
+  std::vector<Op> ops;
+  std::vector<Dependency> dependencies;
+  std::vector<MemoryChange> memory;
+  std::vector<MemoryChange> resident;  // there before the first step: parameters, optimizer state
+
+  /// Appends; the returned id is what later ops depend on.
+  OpId add(Op op, const std::vector<Dependency>& waits_for = {}, const std::vector<MemoryChange>& changes = {});
+};
+
+/// A family of disjoint groups of classes that run the same collectives; one per set of mesh axes.
+struct Communicator {
+  std::string name;                     // the mesh axes, "fsdp" or "data+fsdp"
+  std::uint32_t members = 0;            // of each group
+  std::vector<ClassId> class_of;        // [group * members + rank]
+  std::vector<std::uint32_t> group_of;  // per class
+  std::vector<std::uint32_t> rank_of;   // per class
+};
+
+/// A collective that ops refer to, with its plan laid on the network for every class.
+struct Collective {
+  CommunicatorId communicator = 0;
+  std::uint32_t plan = 0;    // in StepProgram::plans
+  std::uint32_t routes = 0;  // in StepProgram::route_tables: [class * plan.ports + port]
+  NameId kind = 0;           // "all-gather"
+  Bytes array = 0;           // bytes of the full array, for reports
+  bool point_to_point = false;
+};
+
+struct StepProgram {
+  std::vector<std::string> names;    // NameId -> text; names[0] is empty
+  std::vector<std::string> streams;  // StreamId -> text
+  std::vector<bool> compute_stream;  // per stream: does time on it count as computing?
+  std::vector<Program> programs;
+  std::vector<std::uint32_t> program_of;    // per class
+  std::vector<std::uint64_t> chips_of;      // per class: how many chips it stands for
+  std::vector<std::uint32_t> speed_ppm;     // per class: 1'000'000 is nominal; empty means all nominal
+  std::vector<Communicator> communicators;
+  std::vector<Collective> collectives;
+  std::vector<TransferPlan> plans;
+  std::vector<std::vector<RouteId>> route_tables;
+
+  NameId name(const std::string& text);  // interned
+  StreamId stream(const std::string& text, bool computes);
+};
+
+/// Checks ids, and that members of every group issue the same collectives in the same order on each stream; throws
+/// std::logic_error naming the class, stream and first difference.
+void check(const StepProgram& program, const Network& network);
+
+}  // namespace stepsim
