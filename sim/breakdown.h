@@ -3,10 +3,12 @@
 // Time in which a class computes counts under the phase of the op, whatever it communicates meanwhile. Idle time is
 // classed by what the next compute op waits for at that instant; of several causes the one that ends last counts,
 // ties by op id:
-//   own transfer in flight                                   exposed.<axis>
-//   the collective is open, no peer has sent anything        straggler (bubble.* for point-to-point)
-//   another op is ahead in the queue                         that op's class
-//   nothing of the above                                     idle.<reason>
+//   own transfer in flight                                     exposed.<axis>
+//   the collective is open, but a peer has not arrived or
+//   has nothing to pass on yet                                 straggler
+//   that op has not started itself                             what it waits for, in the same way (a queue's op ahead too)
+//   nothing is left to wait for                                idle.start (before the first step), idle.run_ahead (the
+//                                                              step before last had to end), idle.end (no op follows)
 #pragma once
 
 #include <string>

@@ -101,7 +101,6 @@ struct Collective {
   std::uint32_t routes = 0;  // in StepProgram::route_tables: [class * plan.ports + port]
   NameId kind = 0;           // "all-gather"
   Bytes array = 0;           // bytes of the full array, for reports
-  bool point_to_point = false;
 };
 
 struct StepProgram {

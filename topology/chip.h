@@ -23,19 +23,18 @@ struct ChipSpec {
   double memory_efficiency = 1;
   Picoseconds launch_overhead;               // added to every compute op
   int matmul_tile = 1;                       // matmul dims are padded up to multiples of it; 1: no padding
-  double slowdown_while_communicating = 1;   // >= 1; compute op time factor when overlap is imperfect; 1: perfect
 
   // Interconnect of a torus chip; unused (0) elsewhere.
   int axes = 0;                              // 2 or 3
   std::vector<int> pod;                      // extents of a full pod
-  std::vector<int> host_shape;               // chips of one host along each axis: {2, 2, 1}
+  std::vector<int> host_shape;               // chips of one host along each axis: {2, 2, 1}; empty: one chip each
   WrapRule wrap = WrapRule::none;
   std::int64_t link_rate = 0;                // one way, bytes/s
   Picoseconds link_latency;
   std::int64_t pcie_rate = 0;                // chip to host, one way, bytes/s
   Picoseconds pcie_latency;
   std::int64_t dcn_rate_per_chip = 0;        // egress share of the host's NIC, bytes/s
-  Picoseconds dcn_latency;
+  Picoseconds dcn_latency;                   // one way, from the sender's NIC to the receiver's
   int cores = 1;                             // TensorCores per chip
   bool slice_name_counts_cores = false;      // "v5p-4096" is 4096 cores = 2048 chips
   std::string slice_prefix;                  // "v5p"

@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "sim/breakdown.h"
+#include "sim/causes.h"
+#include "sim/idle.h"
+
+namespace stepsim {
+namespace {
+
+using Interval = std::pair<Picoseconds, Picoseconds>;
+
+/// Time that [start, end) shares with disjoint intervals in order.
+Picoseconds shared(const Interval& one, const std::vector<Interval>& others) {
+  auto other = std::lower_bound(others.begin(), others.end(), one.first,
+                                [](const Interval& a, Picoseconds t) { return a.second <= t; });
+  Picoseconds sum;
+  for (; other != others.end() && other->first < one.second; ++other) {
+    sum += std::min(one.second, other->second) - std::max(one.first, other->first);
+  }
+  return sum;
+}
+
+std::vector<Interval> merged(std::vector<Interval> intervals) {
+  std::sort(intervals.begin(), intervals.end());
+  std::vector<Interval> out;
+  for (const Interval& one : intervals) {
+    if (!out.empty() && one.first <= out.back().second) {
+      out.back().second = std::max(out.back().second, one.second);
+    } else if (one.second > one.first) {
+      out.push_back(one);
+    }
+  }
+  return out;
+}
+
+/// When this class computes, over all complete steps that are kept.
+std::vector<Interval> compute_intervals(const StepProgram& program, const Timeline& timeline, ClassId who) {
+  std::vector<Interval> all;
+  const Program& own = program.programs[program.program_of[who]];
+  for (std::uint32_t step = timeline.first_kept; step < timeline.steps; ++step) {
+    for (OpId id = 0; id < own.ops.size(); ++id) {
+      if (own.ops[id].kind != OpKind::compute || !program.compute_stream[own.ops[id].stream]) continue;
+      const OpTimes& times = timeline.at(step, who, id);
+      all.emplace_back(times.start, times.end);
+    }
+  }
+  return merged(std::move(all));
+}
+
+/// How long after its start the collective could have ended without holding up the first op that needs it.
+Picoseconds slack(const Timeline& timeline, const Causes& causes, const OpInstance& op,
+                  const std::vector<std::pair<OpId, std::uint32_t>>& dependents) {
+  const Picoseconds start = timeline.at(op.step, op.who, op.op).start;
+  Picoseconds least = Picoseconds::max();
+  for (const auto& [id, steps_back] : dependents) {
+    const OpInstance dependent{op.who, id, op.step + steps_back};
+    if (!causes.known(dependent)) continue;
+    const auto other = causes.last_but(dependent, op.op);
+    least = std::min(least, other ? std::max(Picoseconds(0), other->at - start) : Picoseconds(0));
+  }
+  return least == Picoseconds::max() ? Picoseconds(0) : least;
+}
+
+std::vector<std::vector<std::pair<OpId, std::uint32_t>>> dependents_of(const Program& program) {
+  std::vector<std::vector<std::pair<OpId, std::uint32_t>>> all(program.ops.size());
+  for (OpId id = 0; id < program.ops.size(); ++id) {
+    for (std::uint32_t d = 0; d < program.ops[id].dependencies; ++d) {
+      const Dependency& dependency = program.dependencies[program.ops[id].first_dependency + d];
+      all[dependency.op].emplace_back(id, dependency.steps_back);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<CollectiveUse> collective_uses(const StepProgram& program, const Timeline& timeline, ClassId who) {
+  if (timeline.steps == 0) return {};
+  const Causes causes(program, timeline);
+  const Program& own = program.programs[program.program_of[who]];
+  const std::vector<Interval> computing = compute_intervals(program, timeline, who);
+  const auto dependents = dependents_of(own);
+  std::map<std::pair<NameId, NameId>, CollectiveUse> uses;
+  std::map<std::pair<NameId, NameId>, std::vector<Interval>> spans;
+  const auto key_of = [&](const Op& op) { return std::pair(op.tag.axis, program.collectives[op.collective].kind); };
+  for (OpId id = 0; id < own.ops.size(); ++id) {
+    const Op& op = own.ops[id];
+    if (op.kind != OpKind::collective) continue;
+    const Collective& collective = program.collectives[op.collective];
+    const OpInstance instance{who, id, timeline.reported()};
+    const OpTimes& times = timeline.at(instance.step, who, id);
+    CollectiveUse& use = uses[key_of(op)];
+    ++use.count;
+    use.issued += times.end - times.start;
+    use.hidden += shared({times.start, times.end}, computing);
+    use.array += collective.array;
+    use.sent += bytes_sent(program.plans[collective.plan],
+                           program.communicators[collective.communicator].rank_of[who]);
+    use.slack += slack(timeline, causes, instance, dependents[id]);
+    spans[key_of(op)].emplace_back(times.start, times.end);
+  }
+  for (const Stretch& stretch : stretches(program, timeline, causes, who)) {
+    if (stretch.reason != Reason::exposed || own.ops[stretch.op.op].kind != OpKind::collective) continue;
+    uses[key_of(own.ops[stretch.op.op])].exposed += stretch.end - stretch.start;
+  }
+  std::vector<CollectiveUse> out;
+  for (auto& [key, use] : uses) {
+    use.axis = program.names[key.first];
+    use.kind = program.names[key.second];
+    for (const Interval& span : merged(spans[key])) {
+      use.communicating += span.second - span.first;
+      use.overlapped += shared(span, computing);
+    }
+    if (use.communicating > Picoseconds(0)) use.achieved = static_cast<double>(use.sent) / to_seconds(use.communicating);
+    if (use.slack > Picoseconds(0)) use.required = static_cast<double>(use.sent) / to_seconds(use.slack);
+    out.push_back(use);
+  }
+  return out;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,251 @@
+#include "sim/flows.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace stepsim {
+namespace {
+
+constexpr std::int64_t rate_unit = 27720;                       // rates per byte/s
+constexpr Int128 work_per_byte = static_cast<Int128>(rate_unit) * 1'000'000'000'000;
+
+Picoseconds time_for(Int128 work, std::int64_t rate) {
+  const Int128 time = (work + rate - 1) / rate;
+  if (time > INT64_MAX) throw TimeOverflow();
+  return Picoseconds(static_cast<std::int64_t>(time));
+}
+
+}  // namespace
+
+Flows::Flows(const Network& network, EventQueue& queue, std::uint32_t event_kind)
+    : network_(network), queue_(queue), event_kind_(event_kind), links_(network.links()) {
+  for (RouteId route = 0; route < network.routes(); ++route) {
+    hops_max_ = std::max(hops_max_, static_cast<std::uint32_t>(network.hops(route).size()));
+  }
+}
+
+FlowId Flows::start(RouteId route, Bytes bytes) {
+  free_flows_.insert(free_flows_.end(), ending_.begin(), ending_.end());
+  ending_.clear();
+  FlowId id = static_cast<FlowId>(flows_.size());
+  if (free_flows_.empty()) {
+    flows_.emplace_back();
+    nodes_.resize(flows_.size() * hops_max_);
+  } else {
+    id = free_flows_.back();
+    free_flows_.pop_back();
+    flows_[id] = Flow();
+  }
+  Flow& flow = flows_[id];
+  flow.route = route;
+  flow.work = bytes * work_per_byte;
+  flow.start = flow.since = queue_.now();
+  link_in(id, bytes);
+  started_.push_back(id);
+  return id;
+}
+
+void Flows::link_in(FlowId id, Bytes bytes) {
+  const auto hops = network_.hops(flows_[id].route);
+  for (std::uint32_t h = 0; h < hops.size(); ++h) {
+    LinkState& link = links_[hops[h].link];
+    const std::uint32_t node = id * hops_max_ + h;
+    nodes_[node] = {nil, link.first};
+    if (link.first != nil) nodes_[link.first].previous = node;
+    link.first = node;
+    if (link.flows == 0) link.busy_since = queue_.now();
+    link.flows += hops[h].count;
+    link.use.bytes += bytes * hops[h].count;
+    link.use.peak_flows = std::max(link.use.peak_flows, link.flows);
+  }
+}
+
+void Flows::link_out(FlowId id) {
+  const auto hops = network_.hops(flows_[id].route);
+  for (std::uint32_t h = 0; h < hops.size(); ++h) {
+    LinkState& link = links_[hops[h].link];
+    const Node node = nodes_[id * hops_max_ + h];
+    if (node.previous == nil) {
+      link.first = node.next;
+    } else {
+      nodes_[node.previous].next = node.next;
+    }
+    if (node.next != nil) nodes_[node.next].previous = node.previous;
+    link.flows -= hops[h].count;
+    if (link.flows == 0) {
+      link.use.busy += queue_.now() - link.busy_since;
+    } else {
+      touched_.push_back(hops[h].link);
+    }
+  }
+}
+
+void Flows::finish_due(const QueuedEvent& event, std::vector<FlowId>& ended) {
+  ended.clear();
+  if (components_[event.a].version != event.b) return;
+  for (FlowId id = components_[event.a].first; id != nil; id = flows_[id].next_in_component) {
+    if (flows_[id].end == event.time) ended.push_back(id);
+  }
+  dissolve(event.a);
+  // Those that stay keep their rates; they are found again from the links the others leave.
+  for (const FlowId id : ended) link_out(id);
+  ending_.insert(ending_.end(), ended.begin(), ended.end());
+}
+
+void Flows::settle() {
+  for (const FlowId id : started_) {
+    if (flows_[id].component != nil) continue;  // solved together with another that started now
+    if (alone(id)) {
+      settle_alone(id);
+    } else {
+      settle_from(id);
+    }
+  }
+  started_.clear();
+  // A component that a flow has left is dissolved but not yet solved again: its flows have no component.
+  for (const LinkId link : touched_) {
+    for (std::uint32_t node = links_[link].first; node != nil; node = nodes_[node].next) {
+      if (flows_[node / hops_max_].component == nil) settle_from(node / hops_max_);
+    }
+  }
+  touched_.clear();
+}
+
+bool Flows::alone(FlowId id) const {
+  const auto hops = network_.hops(flows_[id].route);
+  return std::all_of(hops.begin(), hops.end(), [&](const Hop& hop) { return links_[hop.link].flows == hop.count; });
+}
+
+void Flows::settle_alone(FlowId id) {
+  Rate least = INT64_MAX;
+  for (const Hop& hop : network_.hops(flows_[id].route)) {
+    least = std::min(least, network_.capacity(hop.link) * rate_unit / hop.count);
+  }
+  set_rate(id, least);
+  const std::uint32_t component = new_component();
+  components_[component].first = id;
+  flows_[id].component = component;
+  flows_[id].next_in_component = nil;
+  queue_end(component, flows_[id].end);
+}
+
+void Flows::settle_from(FlowId seed) {
+  gather_component(seed);
+  solve_rates();
+  const std::uint32_t component = new_component();
+  Picoseconds earliest = Picoseconds::max();
+  std::uint32_t next = nil;
+  for (const FlowId id : members_) {
+    Flow& flow = flows_[id];
+    if (flow.component != nil) dissolve(flow.component);
+    flow.component = component;
+    flow.next_in_component = next;
+    flow.visited = flow.frozen = false;
+    next = id;
+    earliest = std::min(earliest, flow.end);
+  }
+  components_[component].first = next;
+  for (const LinkId link : member_links_) links_[link].visited = false;
+  queue_end(component, earliest);
+}
+
+void Flows::visit(FlowId id) {
+  if (flows_[id].visited) return;
+  flows_[id].visited = true;
+  members_.push_back(id);
+}
+
+void Flows::gather_component(FlowId seed) {
+  members_.clear();
+  member_links_.clear();
+  visit(seed);
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    for (const Hop& hop : network_.hops(flows_[members_[i]].route)) {
+      LinkState& link = links_[hop.link];
+      if (link.visited) continue;
+      link.visited = true;
+      link.left = network_.capacity(hop.link) * rate_unit;
+      link.count = link.flows;
+      member_links_.push_back(hop.link);
+      for (std::uint32_t node = link.first; node != nil; node = nodes_[node].next) visit(node / hops_max_);
+    }
+  }
+}
+
+void Flows::solve_rates() {
+  ++solves_;
+  for (;;) {
+    Rate share = INT64_MAX;
+    tight_.clear();
+    for (const LinkId id : member_links_) {
+      const LinkState& link = links_[id];
+      if (link.count == 0) continue;
+      const Rate offered = link.left / link.count;
+      if (offered < share) {
+        share = offered;
+        tight_.clear();
+      }
+      if (offered == share) tight_.push_back(id);
+    }
+    if (tight_.empty()) return;
+    for (const LinkId id : tight_) freeze_flows_of(id, share);
+  }
+}
+
+void Flows::freeze_flows_of(LinkId tight, Rate share) {
+  for (std::uint32_t node = links_[tight].first; node != nil; node = nodes_[node].next) {
+    const FlowId id = node / hops_max_;
+    if (flows_[id].frozen) continue;
+    flows_[id].frozen = true;
+    for (const Hop& hop : network_.hops(flows_[id].route)) {
+      links_[hop.link].left -= share * hop.count;
+      links_[hop.link].count -= hop.count;
+    }
+    set_rate(id, share);
+  }
+}
+
+void Flows::set_rate(FlowId id, Rate rate) {
+  Flow& flow = flows_[id];
+  if (flow.rate == rate) return;
+  if (rate <= 0) throw std::range_error("too many flows on a link for its capacity");
+  const Picoseconds now = queue_.now();
+  flow.work -= static_cast<Work>(flow.rate) * (now - flow.since).count();
+  flow.since = now;
+  flow.rate = rate;
+  flow.end = now + time_for(flow.work, rate);
+}
+
+std::uint32_t Flows::new_component() {
+  if (!free_components_.empty()) {
+    const std::uint32_t id = free_components_.back();
+    free_components_.pop_back();
+    return id;
+  }
+  components_.emplace_back();
+  return static_cast<std::uint32_t>(components_.size() - 1);
+}
+
+void Flows::dissolve(std::uint32_t component) {
+  for (FlowId id = components_[component].first; id != nil; id = flows_[id].next_in_component) {
+    flows_[id].component = nil;
+  }
+  components_[component].first = nil;
+  ++components_[component].version;  // its queued end is stale now
+  free_components_.push_back(component);
+}
+
+void Flows::queue_end(std::uint32_t component, Picoseconds end) {
+  queue_.push({end, event_kind_, component, components_[component].version, 0});
+}
+
+std::vector<LinkUse> Flows::link_use() const {
+  std::vector<LinkUse> uses(links_.size());
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    uses[i] = links_[i].use;
+    if (links_[i].flows > 0) uses[i].busy += queue_.now() - links_[i].busy_since;
+  }
+  return uses;
+}
+
+}  // namespace stepsim

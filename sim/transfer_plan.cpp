@@ -1,0 +1,59 @@
+#include "sim/transfer_plan.h"
+
+#include <stdexcept>
+#include <string>
+
+namespace stepsim {
+namespace {
+
+[[noreturn]] void fail(std::uint32_t member, std::uint32_t port, const std::string& what) {
+  throw std::logic_error("transfer plan: member " + std::to_string(member) + ", port " + std::to_string(port) + ": " +
+                         what);
+}
+
+/// Calls f(member, run) for every run of every member.
+template <class F>
+void for_each_run(const TransferPlan& plan, F f) {
+  for (std::uint32_t member = 0; member < plan.members; ++member) {
+    const Role& role = plan.roles.at(plan.role_of.at(member));
+    for (const Lane& lane : role.lanes) {
+      for (std::uint32_t r = 0; r < lane.runs; ++r) f(member, role.runs.at(lane.first_run + r));
+    }
+  }
+}
+
+}  // namespace
+
+void check(const TransferPlan& plan) {
+  if (plan.port.size() != static_cast<std::size_t>(plan.members) * plan.ports) fail(0, 0, "port table has a wrong size");
+  std::vector<std::int64_t> delivered(plan.port.size(), 0);
+  std::vector<std::uint32_t> sender(plan.port.size(), UINT32_MAX);
+  for_each_run(plan, [&](std::uint32_t member, const Run& run) {
+    if (run.port >= plan.ports) fail(member, run.port, "no such port");
+    if (run.count == 0 || run.bytes < 0) fail(member, run.port, "an empty run, or negative bytes");
+    const Port& port = plan.port[member * plan.ports + run.port];
+    if (port.to >= plan.members || port.to_port >= plan.ports) fail(member, run.port, "leads nowhere");
+    const std::size_t in = port.to * plan.ports + port.to_port;
+    if (sender[in] != UINT32_MAX && sender[in] != member) fail(member, run.port, "two senders on one incoming port");
+    sender[in] = member;
+    delivered[in] += run.count;
+  });
+  for_each_run(plan, [&](std::uint32_t member, const Run& run) {
+    const Role& role = plan.roles[plan.role_of[member]];
+    for (std::uint32_t n = 0; n < run.needs; ++n) {
+      const Need& need = role.needs.at(run.first_need + n);
+      if (need.port >= plan.ports) fail(member, need.port, "needed, but no such port");
+      const std::int64_t last = need.base + static_cast<std::int64_t>(need.stride) * (run.count - 1);
+      if (last > delivered[member * plan.ports + need.port]) fail(member, need.port, "needs more than is delivered");
+    }
+  });
+}
+
+Bytes bytes_sent(const TransferPlan& plan, std::uint32_t member) {
+  const Role& role = plan.roles.at(plan.role_of.at(member));
+  Bytes sum = 0;
+  for (const Run& run : role.runs) sum += run.bytes * run.count;
+  return sum;
+}
+
+}  // namespace stepsim
