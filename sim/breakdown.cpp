@@ -11,7 +11,9 @@ namespace stepsim {
 namespace {
 
 std::string part_name(const StepProgram& program, const Stretch& stretch) {
-  const auto tag = [&] { return program.programs[program.program_of[stretch.op.who]].ops[stretch.op.op].tag; };
+  const auto tag = [&] {
+    return program.programs[program.program_of[stretch.op.who]].ops[stretch.op.op].tag;
+  };
   switch (stretch.reason) {
     case Reason::compute:
       return program.names[tag().phase];
@@ -51,9 +53,9 @@ std::vector<BreakdownPart> parts_of(const StepProgram& program, const std::vecto
 }
 
 bool same(const std::vector<BreakdownPart>& a, const std::vector<BreakdownPart>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const BreakdownPart& x, const BreakdownPart& y) {
-    return x.name == y.name && x.time == y.time;
-  });
+  return std::equal(
+      a.begin(), a.end(), b.begin(), b.end(),
+      [](const BreakdownPart& x, const BreakdownPart& y) { return x.name == y.name && x.time == y.time; });
 }
 
 }  // namespace
@@ -63,7 +65,8 @@ std::vector<ClassBreakdown> breakdown(const StepProgram& program, const Timeline
   std::vector<ClassBreakdown> all;
   for (ClassId who = 0; who < timeline.classes; ++who) {
     std::vector<BreakdownPart> parts = parts_of(program, stretches(program, timeline, causes, who));
-    const auto like = std::find_if(all.begin(), all.end(), [&](const ClassBreakdown& b) { return same(b.parts, parts); });
+    const auto like =
+        std::find_if(all.begin(), all.end(), [&](const ClassBreakdown& b) { return same(b.parts, parts); });
     if (like != all.end()) {
       like->chips += program.chips_of[who];
     } else {

@@ -2,7 +2,8 @@
 
 namespace stepsim {
 
-Causes::Causes(const StepProgram& program, const Timeline& timeline) : program_(program), timeline_(timeline) {
+Causes::Causes(const StepProgram& program, const Timeline& timeline)
+    : program_(program), timeline_(timeline) {
   for (const Program& one : program.programs) {
     std::vector<OpId> last_of(program.streams.size(), none);
     for (OpId id = 0; id < one.ops.size(); ++id) last_of[one.ops[id].stream] = id;
@@ -31,7 +32,9 @@ void Causes::consider(std::optional<Cause>& best, const OpInstance& candidate, E
   if (!best || at > best->at || (at == best->at && candidate.op < best->op.op)) best = Cause{candidate, at};
 }
 
-std::optional<Cause> Causes::last(const OpInstance& op) const { return last_but(op, none); }
+std::optional<Cause> Causes::last(const OpInstance& op) const {
+  return last_but(op, none);
+}
 
 std::optional<Cause> Causes::last_but(const OpInstance& op, OpId ignored) const {
   const std::uint32_t p = program_.program_of[op.who];

@@ -77,7 +77,8 @@ std::vector<std::vector<std::pair<OpId, std::uint32_t>>> dependents_of(const Pro
 
 }  // namespace
 
-std::vector<CollectiveUse> collective_uses(const StepProgram& program, const Timeline& timeline, ClassId who) {
+std::vector<CollectiveUse> collective_uses(const StepProgram& program, const Timeline& timeline,
+                                           ClassId who) {
   if (timeline.steps == 0) return {};
   const Causes causes(program, timeline);
   const Program& own = program.programs[program.program_of[who]];
@@ -85,7 +86,9 @@ std::vector<CollectiveUse> collective_uses(const StepProgram& program, const Tim
   const auto dependents = dependents_of(own);
   std::map<std::pair<NameId, NameId>, CollectiveUse> uses;
   std::map<std::pair<NameId, NameId>, std::vector<Interval>> spans;
-  const auto key_of = [&](const Op& op) { return std::pair(op.tag.axis, program.collectives[op.collective].kind); };
+  const auto key_of = [&](const Op& op) {
+    return std::pair(op.tag.axis, program.collectives[op.collective].kind);
+  };
   for (OpId id = 0; id < own.ops.size(); ++id) {
     const Op& op = own.ops[id];
     if (op.kind != OpKind::collective) continue;
@@ -114,7 +117,8 @@ std::vector<CollectiveUse> collective_uses(const StepProgram& program, const Tim
       use.communicating += span.second - span.first;
       use.overlapped += shared(span, computing);
     }
-    if (use.communicating > Picoseconds(0)) use.achieved = static_cast<double>(use.sent) / to_seconds(use.communicating);
+    if (use.communicating > Picoseconds(0))
+      use.achieved = static_cast<double>(use.sent) / to_seconds(use.communicating);
     if (use.slack > Picoseconds(0)) use.required = static_cast<double>(use.sent) / to_seconds(use.slack);
     out.push_back(use);
   }

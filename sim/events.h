@@ -8,12 +8,12 @@
 namespace stepsim {
 
 enum class EventKind : std::uint32_t {
-  flow_end,         // a component of flows, its version (flows.h)
-  op_end,           // class, op, step: a compute op or marker is done, a transfer op is delivered
-  op_drained,       // class, op, step: a transfer op with nothing to stream
-  member_drained,   // open collective, member, lane: a transfer with nothing to stream
-  delivered,        // open collective, receiving member, its incoming port
-  member_leaves,    // open collective, member: nothing to send or to receive
+  flow_end,        // a component of flows, its version (flows.h)
+  op_end,          // class, op, step: a compute op or marker is done, a transfer op is delivered
+  op_drained,      // class, op, step: a transfer op with nothing to stream
+  member_drained,  // open collective, member, lane: a transfer with nothing to stream
+  delivered,       // open collective, receiving member, its incoming port
+  member_leaves,   // open collective, member: nothing to send or to receive
 };
 
 /// One op of one class in one step.
@@ -28,7 +28,7 @@ struct Carried {
   std::uint32_t collective = none;
   std::uint32_t member = 0;  // sender
   std::uint32_t lane = 0;
-  std::uint32_t to = 0;      // receiving member
+  std::uint32_t to = 0;  // receiving member
   std::uint32_t to_port = 0;
   OpInstance op;
 };

@@ -6,7 +6,7 @@
 namespace stepsim {
 namespace {
 
-constexpr std::int64_t rate_unit = 27720;                       // rates per byte/s
+constexpr std::int64_t rate_unit = 27720;  // rates per byte/s
 constexpr Int128 work_per_byte = static_cast<Int128>(rate_unit) * 1'000'000'000'000;
 
 Picoseconds time_for(Int128 work, std::int64_t rate) {
@@ -113,7 +113,8 @@ void Flows::settle() {
 
 bool Flows::alone(FlowId id) const {
   const auto hops = network_.hops(flows_[id].route);
-  return std::all_of(hops.begin(), hops.end(), [&](const Hop& hop) { return links_[hop.link].flows == hop.count; });
+  return std::all_of(hops.begin(), hops.end(),
+                     [&](const Hop& hop) { return links_[hop.link].flows == hop.count; });
 }
 
 void Flows::settle_alone(FlowId id) {

@@ -1,4 +1,5 @@
-// idle.h: what each class did in the reported step: which stretches it computed, and why it was idle in the others.
+// idle.h: what each class did in the reported step: which stretches it computed, and why it was idle in the
+// others.
 #pragma once
 
 #include <vector>

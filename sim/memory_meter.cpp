@@ -47,6 +47,8 @@ void MemoryMeter::sample(Picoseconds now) {
   changed_.clear();
 }
 
-std::vector<MemoryPeak> MemoryMeter::take_peaks() { return std::move(peaks_); }
+std::vector<MemoryPeak> MemoryMeter::take_peaks() {
+  return std::move(peaks_);
+}
 
 }  // namespace stepsim

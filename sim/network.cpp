@@ -9,7 +9,8 @@ namespace stepsim {
 
 LinkId Network::add_link(std::int64_t capacity, Picoseconds latency) {
   if (capacity < 1 || capacity > max_capacity) {
-    throw InputError("capacity", "a link's capacity must be 1 B/s to 300 TB/s, got " + std::to_string(capacity) + " B/s");
+    throw InputError("capacity",
+                     "a link's capacity must be 1 B/s to 300 TB/s, got " + std::to_string(capacity) + " B/s");
   }
   if (latency < Picoseconds(0)) throw InputError("latency", "a link's latency must not be negative");
   capacity_.push_back(capacity);
@@ -22,7 +23,8 @@ RouteId Network::add_route(std::span<const LinkId> links) {
   std::vector<Hop> hops;
   for (const LinkId link : links) {
     latency += latency_.at(link);
-    const auto same = std::find_if(hops.begin(), hops.end(), [&](const Hop& hop) { return hop.link == link; });
+    const auto same =
+        std::find_if(hops.begin(), hops.end(), [&](const Hop& hop) { return hop.link == link; });
     if (same != hops.end()) {
       ++same->count;
     } else {

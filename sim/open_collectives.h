@@ -1,8 +1,9 @@
 // open_collectives.h: the collectives in progress, each a small state machine over its TransferPlan.
 //
-// One is opened when its first member arrives and closed when its last has left. Members are matched by the order in
-// which they issue collectives to a communicator on a stream. What a member does next follows from counters alone
-// (transfers delivered per incoming port, place in each lane), so nothing depends on the order within an instant.
+// One is opened when its first member arrives and closed when its last has left. Members are matched by the
+// order in which they issue collectives to a communicator on a stream. What a member does next follows from
+// counters alone (transfers delivered per incoming port, place in each lane), so nothing depends on the order
+// within an instant.
 #pragma once
 
 #include <cstdint>
@@ -49,16 +50,16 @@ class OpenCollectives {
     Picoseconds still_since;   // flying is 0 since then
   };
   struct LaneState {
-    std::uint32_t run = 0;  // of the lane
-    std::uint32_t sent = 0; // of the run
+    std::uint32_t run = 0;   // of the lane
+    std::uint32_t sent = 0;  // of the run
     bool busy = false;
   };
   struct Open {
     CollectiveId id = 0;
     std::uint32_t group = 0;
     std::uint32_t members_left = 0;
-    std::uint64_t order = 0;  // which one of its channel
-    std::uint32_t place = 0;  // index of its list in open_of_
+    std::uint64_t order = 0;              // which one of its channel
+    std::uint32_t place = 0;              // index of its list in open_of_
     std::vector<std::uint32_t> received;  // [member * ports + in_port]
     std::vector<LaneState> lanes;         // [member * lanes_max + lane]
     std::vector<MemberState> members;
@@ -76,7 +77,8 @@ class OpenCollectives {
   void note_arrival(std::uint32_t collective, std::uint32_t member);
   void try_lane(const LaneTry& lane);
   void leave_if_done(std::uint32_t collective, std::uint32_t member);
-  [[nodiscard]] bool may_start(const Open& open, std::uint32_t member, const Run& run, std::uint32_t sent) const;
+  [[nodiscard]] bool may_start(const Open& open, std::uint32_t member, const Run& run,
+                               std::uint32_t sent) const;
   void start_transfer(std::uint32_t collective, std::uint32_t member, std::uint32_t lane, const Run& run);
   void take_off(Open& open, std::uint32_t member);
   void touch_down(Open& open, std::uint32_t member);
@@ -94,7 +96,7 @@ class OpenCollectives {
   std::vector<std::uint32_t> first_place_;                 // [channel]: index of group 0 in open_of_
   std::vector<std::vector<std::uint32_t>> open_of_;        // [channel, group]: open collectives, oldest first
   std::vector<Open> pool_;
-  std::vector<std::vector<std::uint32_t>> free_;           // [plan]
+  std::vector<std::vector<std::uint32_t>> free_;  // [plan]
   std::vector<LaneTry> tries_;
   std::vector<OpInstance> left_;
   std::vector<Wait> waits_;

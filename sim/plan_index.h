@@ -51,7 +51,7 @@ class PlanIndex {
   std::vector<std::uint32_t> receives_;  // per member
   std::vector<std::uint32_t> waiting_, waiting_first_;
   std::vector<std::uint32_t> sending_, sending_first_;
-  std::vector<Sender> sender_;           // [member * ports + in_port]
+  std::vector<Sender> sender_;  // [member * ports + in_port]
 };
 
 }  // namespace stepsim

@@ -1,8 +1,8 @@
 // program.h: what the chips do in a step, as ops on streams with dependencies.
 //
-// A StepProgram is played step after step; ops of a step may depend on ops of the step before. It knows classes,
-// not chips: one program per role, and which program each class runs. Names stand in one string table, so the
-// clock learns no words of its user.
+// A StepProgram is played step after step; ops of a step may depend on ops of the step before. It knows
+// classes, not chips: one program per role, and which program each class runs. Names stand in one string
+// table, so the clock learns no words of its user.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +38,9 @@ enum class Event : std::uint8_t {
 };
 
 struct Dependency {
-  OpId op = 0;                   // of the same program
-  std::uint32_t steps_back = 0;  // 0: of this step, 1: of the step before (nothing to wait for in the first step)
+  OpId op = 0;  // of the same program
+  std::uint32_t steps_back =
+      0;  // 0: of this step, 1: of the step before (nothing to wait for in the first step)
   Event event = Event::end;
 };
 
@@ -62,15 +63,15 @@ struct Tag {
 struct Op {
   OpKind kind = OpKind::marker;
   StreamId stream = 0;
-  Picoseconds work;               // compute, at speed 1
+  Picoseconds work;  // compute, at speed 1
   CollectiveId collective = none;
-  RouteId route = none;           // transfer
-  Bytes bytes = 0;                // transfer
+  RouteId route = none;  // transfer
+  Bytes bytes = 0;       // transfer
   std::uint32_t first_dependency = 0;
   std::uint32_t dependencies = 0;
   std::uint32_t first_memory = 0;
   std::uint32_t memory_changes = 0;
-  bool ends_step = false;         // the step of a class ends when the last of these ends; none: with its last op
+  bool ends_step = false;  // the step of a class ends when the last of these ends; none: with its last op
   Tag tag;
 };
 
@@ -82,7 +83,8 @@ struct Program {
   std::vector<MemoryChange> resident;  // there before the first step: parameters, optimizer state
 
   /// Appends; the returned id is what later ops depend on.
-  OpId add(Op op, const std::vector<Dependency>& waits_for = {}, const std::vector<MemoryChange>& changes = {});
+  OpId add(Op op, const std::vector<Dependency>& waits_for = {},
+           const std::vector<MemoryChange>& changes = {});
 };
 
 /// A family of disjoint groups of classes that run the same collectives; one per set of mesh axes.
@@ -108,9 +110,9 @@ struct StepProgram {
   std::vector<std::string> streams;  // StreamId -> text
   std::vector<bool> compute_stream;  // per stream: does time on it count as computing?
   std::vector<Program> programs;
-  std::vector<std::uint32_t> program_of;    // per class
-  std::vector<std::uint64_t> chips_of;      // per class: how many chips it stands for
-  std::vector<std::uint32_t> speed_ppm;     // per class: 1'000'000 is nominal; empty means all nominal
+  std::vector<std::uint32_t> program_of;  // per class
+  std::vector<std::uint64_t> chips_of;    // per class: how many chips it stands for
+  std::vector<std::uint32_t> speed_ppm;   // per class: 1'000'000 is nominal; empty means all nominal
   std::vector<Communicator> communicators;
   std::vector<Collective> collectives;
   std::vector<TransferPlan> plans;
@@ -120,8 +122,8 @@ struct StepProgram {
   StreamId stream(const std::string& text, bool computes);
 };
 
-/// Checks ids, and that members of every group issue the same collectives in the same order on each stream; throws
-/// std::logic_error naming the class, stream and first difference.
+/// Checks ids, and that members of every group issue the same collectives in the same order on each stream;
+/// throws std::logic_error naming the class, stream and first difference.
 void check(const StepProgram& program, const Network& network);
 
 }  // namespace stepsim

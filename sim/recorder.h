@@ -1,4 +1,5 @@
-// recorder.h: writes the Timeline as the clock goes, and knows when a step is over and whether two were alike.
+// recorder.h: writes the Timeline as the clock goes, and knows when a step is over and whether two were
+// alike.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,11 @@ class Recorder {
   void drained(const OpInstance& op, Picoseconds now) { times(op).drained = now; }
   void ended(const OpInstance& op, Picoseconds now);
 
-  /// Steps whose step-ending ops have ended since the last call; the caller adds the link totals of this instant.
-  [[nodiscard]] bool step_just_ended() const { return timeline_.step_end.size() > timeline_.links_at_end.size(); }
+  /// Steps whose step-ending ops have ended since the last call; the caller adds the link totals of this
+  /// instant.
+  [[nodiscard]] bool step_just_ended() const {
+    return timeline_.step_end.size() > timeline_.links_at_end.size();
+  }
   void add_links(std::vector<LinkUse> totals) { timeline_.links_at_end.push_back(std::move(totals)); }
 
   /// Steps that every class has ended completely.
@@ -42,9 +46,9 @@ class Recorder {
 
   const StepProgram& program_;
   Timeline timeline_;
-  std::vector<Progress> progress_;    // [step]
-  std::vector<bool> all_ends_;        // per program: no op is marked, every op ends the step
-  Progress whole_;                    // of a step not yet begun
+  std::vector<Progress> progress_;  // [step]
+  std::vector<bool> all_ends_;      // per program: no op is marked, every op ends the step
+  Progress whole_;                  // of a step not yet begun
   std::uint32_t complete_ = 0;
 };
 

@@ -5,7 +5,9 @@
 namespace stepsim {
 namespace {
 
-constexpr std::uint8_t bit_of(Event event) { return event == Event::drained ? 1 : 2; }
+constexpr std::uint8_t bit_of(Event event) {
+  return event == Event::drained ? 1 : 2;
+}
 
 }  // namespace
 
@@ -76,7 +78,8 @@ void StepState::begin_step(ClassId who, std::vector<OpInstance>& ready) {
   }
 }
 
-bool StepState::has_happened(const ClassState& state, std::uint32_t step, const Dependency& dependency) const {
+bool StepState::has_happened(const ClassState& state, std::uint32_t step,
+                             const Dependency& dependency) const {
   if (dependency.steps_back == 0) return false;
   if (dependency.steps_back > step) return true;
   const std::uint32_t source = step - dependency.steps_back;
@@ -89,7 +92,8 @@ void StepState::offer(ClassId who, StreamId stream, std::vector<OpInstance>& rea
   const ClassState& state = classes_[who];
   const Cursor& cursor = state.cursors[stream];
   const Static& fixed = of(who);
-  if (cursor.busy || cursor.step >= limit_ || fixed.stream_first[stream] == fixed.stream_first[stream + 1]) return;
+  if (cursor.busy || cursor.step >= limit_ || fixed.stream_first[stream] == fixed.stream_first[stream + 1])
+    return;
   const Block& block = state.blocks[cursor.step % 2];
   if (block.step != cursor.step) return;  // the step has not begun
   const OpId id = fixed.stream_ops[fixed.stream_first[stream] + cursor.place];

@@ -54,7 +54,9 @@ class Picoseconds {
 Picoseconds from_seconds(double seconds);
 
 /// Picoseconds to seconds, for printing.
-constexpr double to_seconds(Picoseconds t) { return static_cast<double>(t.count()) * 1e-12; }
+constexpr double to_seconds(Picoseconds t) {
+  return static_cast<double>(t.count()) * 1e-12;
+}
 
 /// ceil(bytes * 10^12 / capacity): how long a flow alone takes to stream. capacity in bytes/s, > 0.
 Picoseconds streaming_time(Bytes bytes, std::int64_t capacity);

@@ -7,8 +7,8 @@ namespace stepsim {
 namespace {
 
 [[noreturn]] void fail(std::uint32_t member, std::uint32_t port, const std::string& what) {
-  throw std::logic_error("transfer plan: member " + std::to_string(member) + ", port " + std::to_string(port) + ": " +
-                         what);
+  throw std::logic_error("transfer plan: member " + std::to_string(member) + ", port " +
+                         std::to_string(port) + ": " + what);
 }
 
 /// Calls f(member, run) for every run of every member.
@@ -25,7 +25,8 @@ void for_each_run(const TransferPlan& plan, F f) {
 }  // namespace
 
 void check(const TransferPlan& plan) {
-  if (plan.port.size() != static_cast<std::size_t>(plan.members) * plan.ports) fail(0, 0, "port table has a wrong size");
+  if (plan.port.size() != static_cast<std::size_t>(plan.members) * plan.ports)
+    fail(0, 0, "port table has a wrong size");
   std::vector<std::int64_t> delivered(plan.port.size(), 0);
   std::vector<std::uint32_t> sender(plan.port.size(), UINT32_MAX);
   for_each_run(plan, [&](std::uint32_t member, const Run& run) {
@@ -34,7 +35,8 @@ void check(const TransferPlan& plan) {
     const Port& port = plan.port[member * plan.ports + run.port];
     if (port.to >= plan.members || port.to_port >= plan.ports) fail(member, run.port, "leads nowhere");
     const std::size_t in = port.to * plan.ports + port.to_port;
-    if (sender[in] != UINT32_MAX && sender[in] != member) fail(member, run.port, "two senders on one incoming port");
+    if (sender[in] != UINT32_MAX && sender[in] != member)
+      fail(member, run.port, "two senders on one incoming port");
     sender[in] = member;
     delivered[in] += run.count;
   });
@@ -44,7 +46,8 @@ void check(const TransferPlan& plan) {
       const Need& need = role.needs.at(run.first_need + n);
       if (need.port >= plan.ports) fail(member, need.port, "needed, but no such port");
       const std::int64_t last = need.base + static_cast<std::int64_t>(need.stride) * (run.count - 1);
-      if (last > delivered[member * plan.ports + need.port]) fail(member, need.port, "needs more than is delivered");
+      if (last > delivered[member * plan.ports + need.port])
+        fail(member, need.port, "needs more than is delivered");
     }
   });
 }
