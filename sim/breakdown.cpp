@@ -11,9 +11,7 @@ namespace stepsim {
 namespace {
 
 std::string part_name(const StepProgram& program, const Stretch& stretch) {
-  const auto tag = [&] {
-    return program.programs[program.program_of[stretch.op.who]].ops[stretch.op.op].tag;
-  };
+  const auto tag = [&] { return program.programs[program.program_of[stretch.op.who]].ops[stretch.op.op].tag; };
   switch (stretch.reason) {
     case Reason::compute:
       return program.names[tag().phase];
@@ -53,9 +51,9 @@ std::vector<BreakdownPart> parts_of(const StepProgram& program, const std::vecto
 }
 
 bool same(const std::vector<BreakdownPart>& a, const std::vector<BreakdownPart>& b) {
-  return std::equal(
-      a.begin(), a.end(), b.begin(), b.end(),
-      [](const BreakdownPart& x, const BreakdownPart& y) { return x.name == y.name && x.time == y.time; });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const BreakdownPart& x, const BreakdownPart& y) {
+    return x.name == y.name && x.time == y.time;
+  });
 }
 
 }  // namespace

@@ -1,16 +1,14 @@
 // breakdown.h: where the time of the reported step went, per class, exclusively and to the picosecond.
 //
-// Time in which a class computes counts under the phase of the op, whatever it communicates meanwhile. Idle
-// time is classed by what the next compute op waits for at that instant; of several causes the one that ends
-// last counts, ties by op id:
+// Time in which a class computes counts under the phase of the op, whatever it communicates meanwhile. Idle time is
+// classed by what the next compute op waits for at that instant; of several causes the one that ends last counts,
+// ties by op id:
 //   own transfer in flight                                     exposed.<axis>
 //   the collective is open, but a peer has not arrived or
 //   has nothing to pass on yet                                 straggler
-//   that op has not started itself                             what it waits for, in the same way (a queue's
-//   op ahead too) nothing is left to wait for                                idle.start (before the first
-//   step), idle.run_ahead (the
-//                                                              step before last had to end), idle.end (no op
-//                                                              follows)
+//   that op has not started itself                             what it waits for, in the same way (a queue's op ahead too)
+//   nothing is left to wait for                                idle.start (before the first step), idle.run_ahead (the
+//                                                              step before last had to end), idle.end (no op follows)
 #pragma once
 
 #include <string>
@@ -48,9 +46,8 @@ struct CollectiveUse {
   Bytes array = 0;            // sum of the full arrays' bytes
   Bytes sent = 0;             // bytes this chip sends
   double achieved = 0;        // sent / communicating, bytes/s
-  Picoseconds
-      slack;  // sum over its ops: from issue to the instant the first op that needs it could else start
-  double required = 0;  // bytes/s that would just hide it: sent / slack, 0 when there is no slack
+  Picoseconds slack;          // sum over its ops: from issue to the instant the first op that needs it could else start
+  double required = 0;        // bytes/s that would just hide it: sent / slack, 0 when there is no slack
 };
 
 std::vector<CollectiveUse> collective_uses(const StepProgram& program, const Timeline& timeline, ClassId who);

@@ -2,8 +2,7 @@
 
 namespace stepsim {
 
-Causes::Causes(const StepProgram& program, const Timeline& timeline)
-    : program_(program), timeline_(timeline) {
+Causes::Causes(const StepProgram& program, const Timeline& timeline) : program_(program), timeline_(timeline) {
   for (const Program& one : program.programs) {
     std::vector<OpId> last_of(program.streams.size(), none);
     for (OpId id = 0; id < one.ops.size(); ++id) last_of[one.ops[id].stream] = id;

@@ -19,15 +19,14 @@ class Causes {
  public:
   Causes(const StepProgram& program, const Timeline& timeline);
 
-  /// The cause that released `op` last, ties by the lower op id; nothing when it waited for no op whose times
-  /// are kept.
+  /// The cause that released `op` last, ties by the lower op id; nothing when it waited for no op whose times are
+  /// kept.
   [[nodiscard]] std::optional<Cause> last(const OpInstance& op) const;
 
   /// The same without counting `ignored` (which may be last, and is looked for in every step).
   [[nodiscard]] std::optional<Cause> last_but(const OpInstance& op, OpId ignored) const;
 
-  /// Has the op started and ended within what the timeline keeps? (The step in progress at the end is not
-  /// complete.)
+  /// Has the op started and ended within what the timeline keeps? (The step in progress at the end is not complete.)
   [[nodiscard]] bool known(const OpInstance& op) const;
 
  private:

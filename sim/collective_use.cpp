@@ -77,8 +77,7 @@ std::vector<std::vector<std::pair<OpId, std::uint32_t>>> dependents_of(const Pro
 
 }  // namespace
 
-std::vector<CollectiveUse> collective_uses(const StepProgram& program, const Timeline& timeline,
-                                           ClassId who) {
+std::vector<CollectiveUse> collective_uses(const StepProgram& program, const Timeline& timeline, ClassId who) {
   if (timeline.steps == 0) return {};
   const Causes causes(program, timeline);
   const Program& own = program.programs[program.program_of[who]];
@@ -86,9 +85,7 @@ std::vector<CollectiveUse> collective_uses(const StepProgram& program, const Tim
   const auto dependents = dependents_of(own);
   std::map<std::pair<NameId, NameId>, CollectiveUse> uses;
   std::map<std::pair<NameId, NameId>, std::vector<Interval>> spans;
-  const auto key_of = [&](const Op& op) {
-    return std::pair(op.tag.axis, program.collectives[op.collective].kind);
-  };
+  const auto key_of = [&](const Op& op) { return std::pair(op.tag.axis, program.collectives[op.collective].kind); };
   for (OpId id = 0; id < own.ops.size(); ++id) {
     const Op& op = own.ops[id];
     if (op.kind != OpKind::collective) continue;
@@ -100,8 +97,7 @@ std::vector<CollectiveUse> collective_uses(const StepProgram& program, const Tim
     use.issued += times.end - times.start;
     use.hidden += shared({times.start, times.end}, computing);
     use.array += collective.array;
-    use.sent += bytes_sent(program.plans[collective.plan],
-                           program.communicators[collective.communicator].rank_of[who]);
+    use.sent += bytes_sent(program.plans[collective.plan], program.communicators[collective.communicator].rank_of[who]);
     use.slack += slack(timeline, causes, instance, dependents[id]);
     spans[key_of(op)].emplace_back(times.start, times.end);
   }

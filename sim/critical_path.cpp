@@ -54,8 +54,7 @@ StepProgram AloneTimes::alone(CollectiveId id, std::uint32_t group) const {
     members.class_of.push_back(rank);
     members.group_of.push_back(0);
     members.rank_of.push_back(rank);
-    const auto first =
-        program_.route_tables[collective.routes].begin() + static_cast<std::ptrdiff_t>(who * plan.ports);
+    const auto first = program_.route_tables[collective.routes].begin() + static_cast<std::ptrdiff_t>(who * plan.ports);
     routes.insert(routes.end(), first, first + static_cast<std::ptrdiff_t>(plan.ports));
   }
   one.program_of.assign(family.members, 0);
@@ -69,8 +68,7 @@ StepProgram AloneTimes::alone(CollectiveId id, std::uint32_t group) const {
 
 class PathReader {
  public:
-  PathReader(const StepProgram& program, const Network& network, const Timeline& timeline,
-             const RunOptions& options)
+  PathReader(const StepProgram& program, const Network& network, const Timeline& timeline, const RunOptions& options)
       : program_(program),
         network_(network),
         timeline_(timeline),
@@ -83,9 +81,7 @@ class PathReader {
   [[nodiscard]] const Op& op_of(const OpInstance& op) const {
     return program_.programs[program_.program_of[op.who]].ops[op.op];
   }
-  [[nodiscard]] const OpTimes& times(const OpInstance& op) const {
-    return timeline_.at(op.step, op.who, op.op);
-  }
+  [[nodiscard]] const OpTimes& times(const OpInstance& op) const { return timeline_.at(op.step, op.who, op.op); }
   [[nodiscard]] std::optional<OpInstance> last_of_step() const;
   [[nodiscard]] OpInstance last_to_arrive(const OpInstance& op) const;
   void add(const OpInstance& op, Picoseconds start, Picoseconds end);
@@ -103,8 +99,7 @@ std::optional<OpInstance> PathReader::last_of_step() const {
   const std::uint32_t step = timeline_.reported();
   for (ClassId who = 0; who < timeline_.classes; ++who) {
     const Program& own = program_.programs[program_.program_of[who]];
-    const bool marked =
-        std::any_of(own.ops.begin(), own.ops.end(), [](const Op& op) { return op.ends_step; });
+    const bool marked = std::any_of(own.ops.begin(), own.ops.end(), [](const Op& op) { return op.ends_step; });
     for (OpId id = 0; id < own.ops.size(); ++id) {
       if (marked && !own.ops[id].ends_step) continue;
       if (timeline_.at(step, who, id).end == timeline_.window_end()) return OpInstance{who, id, step};
@@ -113,8 +108,7 @@ std::optional<OpInstance> PathReader::last_of_step() const {
   return std::nullopt;
 }
 
-/// The member of op's group whose arrival was last (ties: the lowest rank, but `op` itself where it is among
-/// them).
+/// The member of op's group whose arrival was last (ties: the lowest rank, but `op` itself where it is among them).
 OpInstance PathReader::last_to_arrive(const OpInstance& op) const {
   const Collective& collective = program_.collectives[op_of(op).collective];
   const Communicator& family = program_.communicators[collective.communicator];
@@ -131,8 +125,7 @@ OpInstance PathReader::last_to_arrive(const OpInstance& op) const {
 Picoseconds PathReader::contention(const OpInstance& op, Picoseconds span) {
   const Op& one = op_of(op);
   if (one.kind == OpKind::transfer) {
-    return std::max(Picoseconds(0),
-                    span - network_.alone(one.route, one.bytes) - network_.route_latency(one.route));
+    return std::max(Picoseconds(0), span - network_.alone(one.route, one.bytes) - network_.route_latency(one.route));
   }
   if (one.kind != OpKind::collective) return Picoseconds(0);
   const Communicator& family = program_.communicators[program_.collectives[one.collective].communicator];
@@ -172,8 +165,8 @@ std::vector<PathPiece> PathReader::read() {
 
 }  // namespace
 
-std::vector<PathPiece> critical_path(const StepProgram& program, const Network& network,
-                                     const Timeline& timeline, const RunOptions& options) {
+std::vector<PathPiece> critical_path(const StepProgram& program, const Network& network, const Timeline& timeline,
+                                     const RunOptions& options) {
   if (timeline.steps == 0) return {};
   return PathReader(program, network, timeline, options).read();
 }

@@ -1,9 +1,8 @@
-// critical_path.h: the chain of ops that released each other, read backward from the end of the reported
-// step.
+// critical_path.h: the chain of ops that released each other, read backward from the end of the reported step.
 //
-// The path is cut at the step window, so its pieces sum to the step. A collective's piece runs from the
-// arrival of its last member to its end on this class; the path goes on at that member. Inside a flow's piece
-// stands how much was contention: its span minus what the same collective takes alone on the network.
+// The path is cut at the step window, so its pieces sum to the step. A collective's piece runs from the arrival of
+// its last member to its end on this class; the path goes on at that member. Inside a flow's piece stands how much
+// was contention: its span minus what the same collective takes alone on the network.
 #pragma once
 
 #include <vector>
@@ -25,7 +24,7 @@ struct PathPiece {
 };
 
 /// In order of time; from window_start to window_end without gaps.
-std::vector<PathPiece> critical_path(const StepProgram& program, const Network& network,
-                                     const Timeline& timeline, const RunOptions& options);
+std::vector<PathPiece> critical_path(const StepProgram& program, const Network& network, const Timeline& timeline,
+                                     const RunOptions& options);
 
 }  // namespace stepsim

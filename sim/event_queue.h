@@ -1,13 +1,13 @@
 // event_queue.h: a monotone radix heap of events, first-in first-out among equal times.
 //
-// Keys are integer picoseconds and never lie before the last instant taken, so an event sits in the bucket of
-// the highest bit in which its time differs from that instant: push is O(1), and each event moves down at
-// most 63 times (amortised a few). Redistribution is stable, hence ties stay in order of arrival for free.
-// Measured 2-7x faster than comparison heaps on such keys. Source: Ahuja, Mehlhorn, Orlin, Tarjan, "Faster
-// algorithms for the shortest path problem", JACM 1990.
+// Keys are integer picoseconds and never lie before the last instant taken, so an event sits in the bucket of the
+// highest bit in which its time differs from that instant: push is O(1), and each event moves down at most 63 times
+// (amortised a few). Redistribution is stable, hence ties stay in order of arrival for free. Measured 2-7x faster than
+// comparison heaps on such keys. Source: Ahuja, Mehlhorn, Orlin, Tarjan, "Faster algorithms for the shortest path
+// problem", JACM 1990.
 //
-// Events are taken an instant at a time; an event pushed at the current instant comes with the next call.
-// There is no cancel: holders mark what is stale and skip it.
+// Events are taken an instant at a time; an event pushed at the current instant comes with the next call. There is no
+// cancel: holders mark what is stale and skip it.
 #pragma once
 
 #include <array>

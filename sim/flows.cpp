@@ -113,8 +113,7 @@ void Flows::settle() {
 
 bool Flows::alone(FlowId id) const {
   const auto hops = network_.hops(flows_[id].route);
-  return std::all_of(hops.begin(), hops.end(),
-                     [&](const Hop& hop) { return links_[hop.link].flows == hop.count; });
+  return std::all_of(hops.begin(), hops.end(), [&](const Hop& hop) { return links_[hop.link].flows == hop.count; });
 }
 
 void Flows::settle_alone(FlowId id) {

@@ -1,19 +1,17 @@
 // flows.h: flows on shared links, streaming at max-min fair rates, in integers.
 //
-// Law (progressive filling): raise all rates together until a link is full; the flows through it are frozen
-// at that rate; go on with the rest. Here in integers: the least floor(left / count) over the links freezes
-// every flow of the links that show it, then each link loses frozen count x share. Rates are in 1/27720
-// byte/s (27720 = lcm of 1..12, so that common shares are exact), work is rate x ps in 128 bits. On a change
-// of rate work -= rate x elapsed and end = now + ceil(work / rate). Nothing depends on the order in which
-// flows are listed, and k flows behave as one of multiplicity k. A flow that never shared takes exactly
-// ceil(bytes x 10^12 / capacity). No epsilons.
+// Law (progressive filling): raise all rates together until a link is full; the flows through it are frozen at that
+// rate; go on with the rest. Here in integers: the least floor(left / count) over the links freezes every flow of the
+// links that show it, then each link loses frozen count x share. Rates are in 1/27720 byte/s (27720 = lcm of 1..12, so
+// that common shares are exact), work is rate x ps in 128 bits. On a change of rate work -= rate x elapsed and
+// end = now + ceil(work / rate). Nothing depends on the order in which flows are listed, and k flows behave as one of
+// multiplicity k. A flow that never shared takes exactly ceil(bytes x 10^12 / capacity). No epsilons.
 //
-// Rates change only in the connected component (flows joined by links) that a start or an end touches. A
-// component has one queued end, its earliest; a flow alone on its links is a component of one and costs
-// O(hops).
+// Rates change only in the connected component (flows joined by links) that a start or an end touches. A component
+// has one queued end, its earliest; a flow alone on its links is a component of one and costs O(hops).
 //
-// Use: start() and finish_due() as things happen at one instant, then settle() once: it solves the touched
-// components and queues their ends as events of `event_kind` {a: component, b: version}.
+// Use: start() and finish_due() as things happen at one instant, then settle() once: it solves the touched components
+// and queues their ends as events of `event_kind` {a: component, b: version}.
 #pragma once
 
 #include <cstdint>
@@ -32,12 +30,11 @@ class Flows {
  public:
   Flows(const Network& network, EventQueue& queue, std::uint32_t event_kind);
 
-  /// Starts at queue.now(). bytes > 0 over a route with at least one link. Ids are small and reused after the
-  /// end.
+  /// Starts at queue.now(). bytes > 0 over a route with at least one link. Ids are small and reused after the end.
   FlowId start(RouteId route, Bytes bytes);
 
-  /// Takes the flows that end at this instant out of the network. `ended` gets their ids; they stay valid
-  /// until the next start(). A stale event ends nothing.
+  /// Takes the flows that end at this instant out of the network. `ended` gets their ids; they stay valid until the
+  /// next start(). A stale event ends nothing.
   void finish_due(const QueuedEvent& event, std::vector<FlowId>& ended);
 
   /// Solves rates for all that was touched at this instant.

@@ -18,9 +18,7 @@ class Walk {
   [[nodiscard]] const Op& op_of(const OpInstance& op) const {
     return program_.programs[program_.program_of[op.who]].ops[op.op];
   }
-  [[nodiscard]] const OpTimes& times(const OpInstance& op) const {
-    return timeline_.at(op.step, op.who, op.op);
-  }
+  [[nodiscard]] const OpTimes& times(const OpInstance& op) const { return timeline_.at(op.step, op.who, op.op); }
   [[nodiscard]] std::vector<OpInstance> computes() const;
   void add(Reason reason, const OpInstance& op, Picoseconds start, Picoseconds end);
   void idle_before(const OpInstance& op, Picoseconds start, Picoseconds end);
@@ -37,14 +35,12 @@ class Walk {
 std::vector<OpInstance> Walk::computes() const {
   std::vector<OpInstance> all;
   const Program& program = program_.programs[program_.program_of[who_]];
-  const std::uint32_t first =
-      std::max(timeline_.first_kept, timeline_.reported() == 0 ? 0 : timeline_.reported() - 1);
+  const std::uint32_t first = std::max(timeline_.first_kept, timeline_.reported() == 0 ? 0 : timeline_.reported() - 1);
   const std::uint32_t last = std::min(timeline_.reported() + 1, timeline_.steps - 1);
   for (std::uint32_t step = first; step <= last; ++step) {
     for (OpId id = 0; id < program.ops.size(); ++id) {
       const OpInstance op{who_, id, step};
-      if (program.ops[id].kind != OpKind::compute || !program_.compute_stream[program.ops[id].stream])
-        continue;
+      if (program.ops[id].kind != OpKind::compute || !program_.compute_stream[program.ops[id].stream]) continue;
       if (times(op).end > times(op).start && times(op).end > timeline_.window_start()) all.push_back(op);
     }
   }
@@ -74,8 +70,7 @@ std::vector<Stretch> Walk::run() {
     now = end;
   }
   add(Reason::end, {who_, none, 0}, now, window_end);
-  std::stable_sort(out_.begin(), out_.end(),
-                   [](const Stretch& a, const Stretch& b) { return a.start < b.start; });
+  std::stable_sort(out_.begin(), out_.end(), [](const Stretch& a, const Stretch& b) { return a.start < b.start; });
   return std::move(out_);
 }
 

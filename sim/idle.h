@@ -1,5 +1,4 @@
-// idle.h: what each class did in the reported step: which stretches it computed, and why it was idle in the
-// others.
+// idle.h: what each class did in the reported step: which stretches it computed, and why it was idle in the others.
 #pragma once
 
 #include <vector>
@@ -25,7 +24,6 @@ struct Stretch {
   Picoseconds end;
 };
 
-std::vector<Stretch> stretches(const StepProgram& program, const Timeline& timeline, const Causes& causes,
-                               ClassId who);
+std::vector<Stretch> stretches(const StepProgram& program, const Timeline& timeline, const Causes& causes, ClassId who);
 
 }  // namespace stepsim

@@ -17,8 +17,8 @@ struct SourcePlace {
   int column = 0;
 };
 
-/// One thing that is wrong. key: the dotted key ("cluster.shape"), may be empty. message: what was expected,
-/// what was found and what would be valid.
+/// One thing that is wrong. key: the dotted key ("cluster.shape"), may be empty. message: what was expected, what
+/// was found and what would be valid.
 struct Problem {
   SourcePlace place;
   std::string key;
@@ -40,8 +40,7 @@ class InputError : public std::runtime_error {
 /// "file:line:column: key: message", leaving out what is not known.
 std::string to_string(const Problem& problem);
 
-/// The candidate nearest to `word` by edit distance, or empty when none is near (distance > 2 and > a third
-/// of it).
+/// The candidate nearest to `word` by edit distance, or empty when none is near (distance > 2 and > a third of it).
 std::string nearest(const std::string& word, const std::vector<std::string>& candidates);
 
 }  // namespace stepsim

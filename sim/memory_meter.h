@@ -1,5 +1,5 @@
-// memory_meter.h: bytes in use per class and part, and the peak. Sampled once per instant, so that what is
-// freed and allocated at the same picosecond does not count twice.
+// memory_meter.h: bytes in use per class and part, and the peak. Sampled once per instant, so that what is freed and
+// allocated at the same picosecond does not count twice.
 #pragma once
 
 #include <vector>

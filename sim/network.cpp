@@ -23,8 +23,7 @@ RouteId Network::add_route(std::span<const LinkId> links) {
   std::vector<Hop> hops;
   for (const LinkId link : links) {
     latency += latency_.at(link);
-    const auto same =
-        std::find_if(hops.begin(), hops.end(), [&](const Hop& hop) { return hop.link == link; });
+    const auto same = std::find_if(hops.begin(), hops.end(), [&](const Hop& hop) { return hop.link == link; });
     if (same != hops.end()) {
       ++same->count;
     } else {

@@ -1,9 +1,9 @@
 // network.h: the links that flows share, flat, and the routes over them.
 //
-// A link is one direction of one cable: capacity in whole bytes/s (usable, one way) and latency. A vertex
-// with a capacity of its own (host memory, a switch's core) is one more link on the route. A route is a set
-// of links with its latency; each link carries a count: how many flows of a flow's class cross one member of
-// the link's class (1 while every chip is played).
+// A link is one direction of one cable: capacity in whole bytes/s (usable, one way) and latency. A vertex with a
+// capacity of its own (host memory, a switch's core) is one more link on the route. A route is a set of links
+// with its latency; each link carries a count: how many flows of a flow's class cross one member of the link's
+// class (1 while every chip is played).
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ class Network {
   /// capacity in bytes/s, in 1..max_capacity, else InputError.
   LinkId add_link(std::int64_t capacity, Picoseconds latency);
 
-  /// A route over these links in order; its latency is the sum of theirs. An empty route is a local copy: it
-  /// takes no time. A link named twice counts twice.
+  /// A route over these links in order; its latency is the sum of theirs. An empty route is a local copy: it takes
+  /// no time. A link named twice counts twice.
   RouteId add_route(std::span<const LinkId> links);
 
   /// The folded form: hops with multiplicities, and the latency of the path they stand for.

@@ -6,8 +6,8 @@
 
 namespace stepsim {
 
-OpenCollectives::OpenCollectives(const StepProgram& program, const Network& network, EventQueue& queue,
-                                 Flows& flows, std::vector<Carried>& carried)
+OpenCollectives::OpenCollectives(const StepProgram& program, const Network& network, EventQueue& queue, Flows& flows,
+                                 std::vector<Carried>& carried)
     : program_(program),
       network_(network),
       queue_(queue),
@@ -28,8 +28,8 @@ void OpenCollectives::index_channels() {
     for (OpId id = 0; id < one.ops.size(); ++id) {
       if (one.ops[id].kind != OpKind::collective) continue;
       const CommunicatorId communicator = program_.collectives[one.ops[id].collective].communicator;
-      const auto [entry, is_new] = channels.try_emplace({communicator, one.ops[id].stream},
-                                                        static_cast<std::uint32_t>(channels.size()));
+      const auto [entry, is_new] =
+          channels.try_emplace({communicator, one.ops[id].stream}, static_cast<std::uint32_t>(channels.size()));
       if (is_new) {
         const Communicator& family = program_.communicators[communicator];
         first_place_.push_back(static_cast<std::uint32_t>(open_of_.size()));
@@ -50,8 +50,7 @@ std::uint32_t OpenCollectives::find_or_open(const OpInstance& op) {
   const std::uint32_t channel = channel_of_[p][op.op];
   const CollectiveId id = program_.programs[p].ops[op.op].collective;
   const std::uint32_t group = program_.communicators[program_.collectives[id].communicator].group_of[op.who];
-  const std::uint64_t order =
-      static_cast<std::uint64_t>(op.step) * per_step_[p][channel] + order_in_step_[p][op.op];
+  const std::uint64_t order = static_cast<std::uint64_t>(op.step) * per_step_[p][channel] + order_in_step_[p][op.op];
   const std::uint32_t place = first_place_[channel] + group;
   for (const std::uint32_t candidate : open_of_[place]) {
     if (pool_[candidate].order == order) return candidate;
@@ -59,8 +58,7 @@ std::uint32_t OpenCollectives::find_or_open(const OpInstance& op) {
   return open(id, group, order, place);
 }
 
-std::uint32_t OpenCollectives::open(CollectiveId id, std::uint32_t group, std::uint64_t order,
-                                    std::uint32_t place) {
+std::uint32_t OpenCollectives::open(CollectiveId id, std::uint32_t group, std::uint64_t order, std::uint32_t place) {
   const std::uint32_t plan_id = program_.collectives[id].plan;
   const PlanIndex& index = plans_[plan_id];
   const std::uint32_t members = index.plan().members;
@@ -97,8 +95,7 @@ void OpenCollectives::close(std::uint32_t collective) {
 void OpenCollectives::arrive(const OpInstance& op) {
   const std::uint32_t handle = find_or_open(op);
   Open& one = pool_[handle];
-  const std::uint32_t member =
-      program_.communicators[program_.collectives[one.id].communicator].rank_of[op.who];
+  const std::uint32_t member = program_.communicators[program_.collectives[one.id].communicator].rank_of[op.who];
   MemberState& state = one.members[member];
   state.arrived = true;
   state.op = op;
@@ -140,8 +137,7 @@ void OpenCollectives::try_lane(const LaneTry& at) {
   start_transfer(at.collective, at.member, at.lane, run);
 }
 
-bool OpenCollectives::may_start(const Open& one, std::uint32_t member, const Run& run,
-                                std::uint32_t sent) const {
+bool OpenCollectives::may_start(const Open& one, std::uint32_t member, const Run& run, std::uint32_t sent) const {
   const TransferPlan& plan = program_.plans[program_.collectives[one.id].plan];
   if (!one.members[member].arrived) return false;
   if (!plan.eager && !one.members[plan.port[member * plan.ports + run.port].to].arrived) return false;
@@ -167,10 +163,9 @@ void OpenCollectives::start_transfer(std::uint32_t collective, std::uint32_t mem
   take_off(one, member);
   take_off(one, port.to);
   if (run.bytes == 0 || network_.hops(route).empty()) {
-    queue_.push(
-        {queue_.now(), static_cast<std::uint32_t>(EventKind::member_drained), collective, member, lane});
-    queue_.push({queue_.now() + network_.route_latency(route),
-                 static_cast<std::uint32_t>(EventKind::delivered), collective, port.to, port.to_port});
+    queue_.push({queue_.now(), static_cast<std::uint32_t>(EventKind::member_drained), collective, member, lane});
+    queue_.push({queue_.now() + network_.route_latency(route), static_cast<std::uint32_t>(EventKind::delivered),
+                 collective, port.to, port.to_port});
     return;
   }
   const FlowId flow = flows_.start(route, run.bytes);
@@ -211,8 +206,7 @@ void OpenCollectives::delivered(std::uint32_t collective, std::uint32_t member, 
   ++one.received[member * index.plan().ports + in_port];
   touch_down(one, member);
   --one.members[member].receives_left;
-  for (const std::uint32_t lane : index.waiting(member, in_port))
-    tries_.push_back({collective, member, lane});
+  for (const std::uint32_t lane : index.waiting(member, in_port)) tries_.push_back({collective, member, lane});
   leave_if_done(collective, member);
 }
 
@@ -244,11 +238,9 @@ std::string OpenCollectives::describe(const OpInstance& op) const {
       std::string text = program_.names[program_.collectives[one.id].kind] + " on " + family.name;
       for (std::uint32_t m = 0; m < family.members; ++m) {
         if (one.members[m].arrived) continue;
-        return text + ": class " + std::to_string(family.class_of[one.group * family.members + m]) +
-               " has not arrived";
+        return text + ": class " + std::to_string(family.class_of[one.group * family.members + m]) + " has not arrived";
       }
-      return text + ": all members have arrived, " + std::to_string(own.receives_left) +
-             " transfers are missing";
+      return text + ": all members have arrived, " + std::to_string(own.receives_left) + " transfers are missing";
     }
   }
   return "a collective that is not open";

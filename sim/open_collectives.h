@@ -1,9 +1,8 @@
 // open_collectives.h: the collectives in progress, each a small state machine over its TransferPlan.
 //
-// One is opened when its first member arrives and closed when its last has left. Members are matched by the
-// order in which they issue collectives to a communicator on a stream. What a member does next follows from
-// counters alone (transfers delivered per incoming port, place in each lane), so nothing depends on the order
-// within an instant.
+// One is opened when its first member arrives and closed when its last has left. Members are matched by the order in
+// which they issue collectives to a communicator on a stream. What a member does next follows from counters alone
+// (transfers delivered per incoming port, place in each lane), so nothing depends on the order within an instant.
 #pragma once
 
 #include <cstdint>
@@ -77,8 +76,7 @@ class OpenCollectives {
   void note_arrival(std::uint32_t collective, std::uint32_t member);
   void try_lane(const LaneTry& lane);
   void leave_if_done(std::uint32_t collective, std::uint32_t member);
-  [[nodiscard]] bool may_start(const Open& open, std::uint32_t member, const Run& run,
-                               std::uint32_t sent) const;
+  [[nodiscard]] bool may_start(const Open& open, std::uint32_t member, const Run& run, std::uint32_t sent) const;
   void start_transfer(std::uint32_t collective, std::uint32_t member, std::uint32_t lane, const Run& run);
   void take_off(Open& open, std::uint32_t member);
   void touch_down(Open& open, std::uint32_t member);

@@ -16,8 +16,7 @@ PlanIndex::PlanIndex(const TransferPlan& plan) : plan_(&plan) {
   index_members();
 }
 
-void PlanIndex::flatten(const Lists& lists, std::vector<std::uint32_t>& all,
-                        std::vector<std::uint32_t>& first) {
+void PlanIndex::flatten(const Lists& lists, std::vector<std::uint32_t>& all, std::vector<std::uint32_t>& first) {
   first.push_back(0);
   for (const auto& list : lists) {
     all.insert(all.end(), list.begin(), list.end());

@@ -43,8 +43,7 @@ void check_op(const StepProgram& all, const Program& program, OpId id, const Net
   const Op& op = program.ops[id];
   const std::string where = "op " + std::to_string(id) + ": ";
   if (op.stream >= all.streams.size()) fail(where + "no such stream");
-  if (op.kind == OpKind::collective && op.collective >= all.collectives.size())
-    fail(where + "no such collective");
+  if (op.kind == OpKind::collective && op.collective >= all.collectives.size()) fail(where + "no such collective");
   if (op.kind == OpKind::transfer && op.route >= network.routes()) fail(where + "no such route");
   if (op.bytes < 0 || op.work < Picoseconds(0)) fail(where + "negative bytes or work");
   for (std::uint32_t d = 0; d < op.dependencies; ++d) {
@@ -78,8 +77,7 @@ void check_communicators(const StepProgram& program) {
       for (StreamId s = 0; s < program.streams.size(); ++s) {
         if (orders[a][{s, c}] != orders[b][{s, c}]) {
           fail("classes " + std::to_string(first) + " and " + std::to_string(communicator.class_of[i]) +
-               " issue different collectives to '" + communicator.name + "' on stream '" +
-               program.streams[s] + "'");
+               " issue different collectives to '" + communicator.name + "' on stream '" + program.streams[s] + "'");
         }
       }
     }
@@ -89,15 +87,13 @@ void check_communicators(const StepProgram& program) {
 }  // namespace
 
 void check(const StepProgram& program, const Network& network) {
-  if (program.compute_stream.size() != program.streams.size())
-    fail("streams and compute_stream differ in size");
+  if (program.compute_stream.size() != program.streams.size()) fail("streams and compute_stream differ in size");
   if (program.chips_of.size() != program.program_of.size()) fail("chips_of and program_of differ in size");
   for (const Collective& collective : program.collectives) {
     if (collective.communicator >= program.communicators.size()) fail("no such communicator");
     if (collective.plan >= program.plans.size()) fail("no such plan");
     const TransferPlan& plan = program.plans[collective.plan];
-    if (plan.members != program.communicators[collective.communicator].members)
-      fail("plan and group differ in size");
+    if (plan.members != program.communicators[collective.communicator].members) fail("plan and group differ in size");
     const std::size_t expected = program.program_of.size() * plan.ports;
     if (program.route_tables.at(collective.routes).size() != expected) fail("a route table has a wrong size");
   }

@@ -1,8 +1,8 @@
 // program.h: what the chips do in a step, as ops on streams with dependencies.
 //
-// A StepProgram is played step after step; ops of a step may depend on ops of the step before. It knows
-// classes, not chips: one program per role, and which program each class runs. Names stand in one string
-// table, so the clock learns no words of its user.
+// A StepProgram is played step after step; ops of a step may depend on ops of the step before. It knows classes,
+// not chips: one program per role, and which program each class runs. Names stand in one string table, so the
+// clock learns no words of its user.
 #pragma once
 
 #include <cstdint>
@@ -38,9 +38,8 @@ enum class Event : std::uint8_t {
 };
 
 struct Dependency {
-  OpId op = 0;  // of the same program
-  std::uint32_t steps_back =
-      0;  // 0: of this step, 1: of the step before (nothing to wait for in the first step)
+  OpId op = 0;                   // of the same program
+  std::uint32_t steps_back = 0;  // 0: of this step, 1: of the step before (nothing to wait for in the first step)
   Event event = Event::end;
 };
 
@@ -83,8 +82,7 @@ struct Program {
   std::vector<MemoryChange> resident;  // there before the first step: parameters, optimizer state
 
   /// Appends; the returned id is what later ops depend on.
-  OpId add(Op op, const std::vector<Dependency>& waits_for = {},
-           const std::vector<MemoryChange>& changes = {});
+  OpId add(Op op, const std::vector<Dependency>& waits_for = {}, const std::vector<MemoryChange>& changes = {});
 };
 
 /// A family of disjoint groups of classes that run the same collectives; one per set of mesh axes.
@@ -122,8 +120,8 @@ struct StepProgram {
   StreamId stream(const std::string& text, bool computes);
 };
 
-/// Checks ids, and that members of every group issue the same collectives in the same order on each stream;
-/// throws std::logic_error naming the class, stream and first difference.
+/// Checks ids, and that members of every group issue the same collectives in the same order on each stream; throws
+/// std::logic_error naming the class, stream and first difference.
 void check(const StepProgram& program, const Network& network);
 
 }  // namespace stepsim

@@ -13,8 +13,7 @@ constexpr std::uint32_t kept_steps = 4;  // the reported one, its neighbours, an
 Recorder::Recorder(const StepProgram& program) : program_(program) {
   std::vector<std::uint32_t> ends;
   for (const Program& one : program.programs) {
-    const auto marked =
-        std::count_if(one.ops.begin(), one.ops.end(), [](const Op& op) { return op.ends_step; });
+    const auto marked = std::count_if(one.ops.begin(), one.ops.end(), [](const Op& op) { return op.ends_step; });
     all_ends_.push_back(marked == 0);
     ends.push_back(static_cast<std::uint32_t>(marked == 0 ? one.ops.size() : marked));
   }

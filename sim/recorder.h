@@ -1,5 +1,4 @@
-// recorder.h: writes the Timeline as the clock goes, and knows when a step is over and whether two were
-// alike.
+// recorder.h: writes the Timeline as the clock goes, and knows when a step is over and whether two were alike.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +17,8 @@ class Recorder {
   void drained(const OpInstance& op, Picoseconds now) { times(op).drained = now; }
   void ended(const OpInstance& op, Picoseconds now);
 
-  /// Steps whose step-ending ops have ended since the last call; the caller adds the link totals of this
-  /// instant.
-  [[nodiscard]] bool step_just_ended() const {
-    return timeline_.step_end.size() > timeline_.links_at_end.size();
-  }
+  /// Steps whose step-ending ops have ended since the last call; the caller adds the link totals of this instant.
+  [[nodiscard]] bool step_just_ended() const { return timeline_.step_end.size() > timeline_.links_at_end.size(); }
   void add_links(std::vector<LinkUse> totals) { timeline_.links_at_end.push_back(std::move(totals)); }
 
   /// Steps that every class has ended completely.

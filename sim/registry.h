@@ -1,7 +1,7 @@
 // registry.h: things that users add, by name (topologies, collective algorithms, partitioners).
 //
-// A room fills its registry in one explicit function, in a fixed order; a name given twice is an error, and
-// an unknown name is answered with the nearest one and the full list.
+// A room fills its registry in one explicit function, in a fixed order; a name given twice is an error, and an
+// unknown name is answered with the nearest one and the full list.
 #pragma once
 
 #include <string>
@@ -39,9 +39,8 @@ class Registry {
     std::string known;
     for (const Entry& entry : entries_) known += (known.empty() ? "" : ", ") + entry.name;
     const std::string near = nearest(name, names());
-    throw InputError(key, "unknown name '" + name + "'" +
-                              (near.empty() ? "" : ", did you mean '" + near + "'?") + " (known: " + known +
-                              ")");
+    throw InputError(key, "unknown name '" + name + "'" + (near.empty() ? "" : ", did you mean '" + near + "'?") +
+                              " (known: " + known + ")");
   }
 
   [[nodiscard]] std::vector<std::string> names() const {

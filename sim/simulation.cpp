@@ -251,12 +251,11 @@ std::string Clock::stuck() const {
   for (ClassId who = 0; who < state_.classes(); ++who) {
     for (const StepState::Stuck& one : state_.stuck(who)) {
       if (shown++ == shown_max) return text + "\n  ...";
-      text += "\n  class " + std::to_string(who) + ", stream " + program_.streams[op_of(one.op).stream] +
-              ": " + name(one.op);
+      text += "\n  class " + std::to_string(who) + ", stream " + program_.streams[op_of(one.op).stream] + ": " +
+              name(one.op);
       if (one.started) {
-        text +=
-            " has started" +
-            (op_of(one.op).kind == OpKind::collective ? ", " + collectives_.describe(one.op) : std::string());
+        text += " has started" +
+                (op_of(one.op).kind == OpKind::collective ? ", " + collectives_.describe(one.op) : std::string());
       }
       for (const OpInstance& missing : state_.missing(one.op)) text += ", waits for " + name(missing);
     }

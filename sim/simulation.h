@@ -1,9 +1,9 @@
 // simulation.h: the clock that plays a StepProgram on a Network.
 //
-// Order: events by (time, round, phase, sequence). A round of an instant is ends, releases of dependencies,
-// starts; what ends without time passing ends in the next round. When no round is left, rates are solved once
-// per touched component and memory is sampled. Nothing depends on the order within a phase: `shuffle_seed`
-// permutes it, and the results must be the same bytes.
+// Order: events by (time, round, phase, sequence). A round of an instant is ends, releases of dependencies, starts;
+// what ends without time passing ends in the next round. When no round is left, rates are solved once per touched
+// component and memory is sampled. Nothing depends on the order within a phase: `shuffle_seed` permutes it, and
+// the results must be the same bytes.
 #pragma once
 
 #include <cstdint>

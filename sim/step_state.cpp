@@ -78,8 +78,7 @@ void StepState::begin_step(ClassId who, std::vector<OpInstance>& ready) {
   }
 }
 
-bool StepState::has_happened(const ClassState& state, std::uint32_t step,
-                             const Dependency& dependency) const {
+bool StepState::has_happened(const ClassState& state, std::uint32_t step, const Dependency& dependency) const {
   if (dependency.steps_back == 0) return false;
   if (dependency.steps_back > step) return true;
   const std::uint32_t source = step - dependency.steps_back;
@@ -92,8 +91,7 @@ void StepState::offer(ClassId who, StreamId stream, std::vector<OpInstance>& rea
   const ClassState& state = classes_[who];
   const Cursor& cursor = state.cursors[stream];
   const Static& fixed = of(who);
-  if (cursor.busy || cursor.step >= limit_ || fixed.stream_first[stream] == fixed.stream_first[stream + 1])
-    return;
+  if (cursor.busy || cursor.step >= limit_ || fixed.stream_first[stream] == fixed.stream_first[stream + 1]) return;
   const Block& block = state.blocks[cursor.step % 2];
   if (block.step != cursor.step) return;  // the step has not begun
   const OpId id = fixed.stream_ops[fixed.stream_first[stream] + cursor.place];
@@ -105,8 +103,7 @@ bool StepState::may_start(const OpInstance& op) const {
   const StreamId stream = program_.programs[program_.program_of[op.who]].ops[op.op].stream;
   const Cursor& cursor = state.cursors[stream];
   const Static& fixed = of(op.who);
-  return !cursor.busy && cursor.step == op.step &&
-         fixed.stream_ops[fixed.stream_first[stream] + cursor.place] == op.op;
+  return !cursor.busy && cursor.step == op.step && fixed.stream_ops[fixed.stream_first[stream] + cursor.place] == op.op;
 }
 
 void StepState::start(const OpInstance& op) {

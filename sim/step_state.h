@@ -1,8 +1,8 @@
 // step_state.h: which ops of which steps a class may start: dependency counts and the place of each stream.
 //
-// Steps overlap: ops of step s + 1 may start while step s is still going on, as far as streams and
-// dependencies allow. An op of step s + 2 does not start before all ops of step s have ended on its class, as
-// a framework's host runs a bounded way ahead; this also keeps the state bounded.
+// Steps overlap: ops of step s + 1 may start while step s is still going on, as far as streams and dependencies
+// allow. An op of step s + 2 does not start before all ops of step s have ended on its class, as a framework's host
+// runs a bounded way ahead; this also keeps the state bounded.
 #pragma once
 
 #include <array>
@@ -31,9 +31,7 @@ class StepState {
   /// True when `op` is still the next of its idle stream, and waits for nothing (a ready entry may be stale).
   [[nodiscard]] bool may_start(const OpInstance& op) const;
 
-  [[nodiscard]] std::uint32_t classes() const {
-    return static_cast<std::uint32_t>(program_.program_of.size());
-  }
+  [[nodiscard]] std::uint32_t classes() const { return static_cast<std::uint32_t>(program_.program_of.size()); }
   [[nodiscard]] std::uint32_t first_op(ClassId who) const { return first_op_[who]; }
   /// Steps that have ended completely on this class.
   [[nodiscard]] std::uint32_t steps_done(ClassId who) const { return classes_[who].done; }
@@ -80,8 +78,7 @@ class StepState {
 
   static Static index(const Program& program, std::size_t streams);
   void begin_step(ClassId who, std::vector<OpInstance>& ready);
-  [[nodiscard]] bool has_happened(const ClassState& state, std::uint32_t step,
-                                  const Dependency& dependency) const;
+  [[nodiscard]] bool has_happened(const ClassState& state, std::uint32_t step, const Dependency& dependency) const;
   void offer(ClassId who, StreamId stream, std::vector<OpInstance>& ready) const;
   void advance(ClassId who, const OpInstance& op, std::vector<OpInstance>& ready);
   [[nodiscard]] const Static& of(ClassId who) const { return static_[program_.program_of[who]]; }

@@ -16,8 +16,8 @@ struct OpTimes {
   Picoseconds drained;  // transfers: when the sender was free; otherwise equal to end
 };
 
-/// A stretch in which an open collective had nothing in flight to or from this class: a peer had not arrived,
-/// or had nothing to pass on yet.
+/// A stretch in which an open collective had nothing in flight to or from this class: a peer had not arrived, or
+/// had nothing to pass on yet.
 struct Wait {
   ClassId who = 0;
   OpId op = 0;
@@ -53,10 +53,10 @@ struct Counters {
 /// Times of all ops for the steps that are kept (the last three played).
 struct Timeline {
   std::uint32_t classes = 0;
-  std::uint32_t steps = 0;              // played
-  bool periodic = false;                // the last two complete steps were alike
-  std::vector<std::uint32_t> first_op;  // per class: where its ops start in times[step]; one more at the end
-  std::uint32_t first_kept = 0;         // the earliest step whose times are kept
+  std::uint32_t steps = 0;                         // played
+  bool periodic = false;                           // the last two complete steps were alike
+  std::vector<std::uint32_t> first_op;             // per class: where its ops start in times[step]; one more at the end
+  std::uint32_t first_kept = 0;                    // the earliest step whose times are kept
   std::vector<std::vector<OpTimes>> times;         // [step - first_kept][first_op[class] + op]
   std::vector<Picoseconds> step_end;               // [step]: last step-ending op of all classes
   std::vector<Wait> waits;                         // in order of (step, class, op, start)
@@ -70,9 +70,7 @@ struct Timeline {
   }
   /// The step that is reported: from step_end[reported - 1] (or 0) to step_end[reported].
   [[nodiscard]] std::uint32_t reported() const { return steps < 2 ? 0 : steps - 2; }
-  [[nodiscard]] Picoseconds window_start() const {
-    return reported() == 0 ? Picoseconds(0) : step_end[reported() - 1];
-  }
+  [[nodiscard]] Picoseconds window_start() const { return reported() == 0 ? Picoseconds(0) : step_end[reported() - 1]; }
   [[nodiscard]] Picoseconds window_end() const { return step_end[reported()]; }
   [[nodiscard]] Picoseconds step_time() const { return window_end() - window_start(); }
 };

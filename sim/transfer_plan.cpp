@@ -7,8 +7,8 @@ namespace stepsim {
 namespace {
 
 [[noreturn]] void fail(std::uint32_t member, std::uint32_t port, const std::string& what) {
-  throw std::logic_error("transfer plan: member " + std::to_string(member) + ", port " +
-                         std::to_string(port) + ": " + what);
+  throw std::logic_error("transfer plan: member " + std::to_string(member) + ", port " + std::to_string(port) + ": " +
+                         what);
 }
 
 /// Calls f(member, run) for every run of every member.
@@ -35,8 +35,7 @@ void check(const TransferPlan& plan) {
     const Port& port = plan.port[member * plan.ports + run.port];
     if (port.to >= plan.members || port.to_port >= plan.ports) fail(member, run.port, "leads nowhere");
     const std::size_t in = port.to * plan.ports + port.to_port;
-    if (sender[in] != UINT32_MAX && sender[in] != member)
-      fail(member, run.port, "two senders on one incoming port");
+    if (sender[in] != UINT32_MAX && sender[in] != member) fail(member, run.port, "two senders on one incoming port");
     sender[in] = member;
     delivered[in] += run.count;
   });
@@ -46,8 +45,7 @@ void check(const TransferPlan& plan) {
       const Need& need = role.needs.at(run.first_need + n);
       if (need.port >= plan.ports) fail(member, need.port, "needed, but no such port");
       const std::int64_t last = need.base + static_cast<std::int64_t>(need.stride) * (run.count - 1);
-      if (last > delivered[member * plan.ports + need.port])
-        fail(member, need.port, "needs more than is delivered");
+      if (last > delivered[member * plan.ports + need.port]) fail(member, need.port, "needs more than is delivered");
     }
   });
 }

@@ -1,22 +1,20 @@
 // transfer_plan.h: the narrow interface between a collective and the clock.
 //
-// A collective on a group of members is written down as what each member sends, in a form so compact that it
-// is shared by all groups of one shape and never grows with steps. collectives/ makes plans; the clock plays
-// them.
+// A collective on a group of members is written down as what each member sends, in a form so compact that it is
+// shared by all groups of one shape and never grows with steps. collectives/ makes plans; the clock plays them.
 //
-// A member owns *lanes*. A lane is first-in first-out: its next transfer starts when the one before has
-// drained. A lane is a list of *runs*, a run is `count` equal transfers through one *port*, and a port says
-// who receives them. Transfer i of a run (i from 0) may start once, for each need of the run, at least base +
-// i * stride transfers have been delivered to this member through its incoming port `need.port`.
+// A member owns *lanes*. A lane is first-in first-out: its next transfer starts when the one before has drained.
+// A lane is a list of *runs*, a run is `count` equal transfers through one *port*, and a port says who receives
+// them. Transfer i of a run (i from 0) may start once, for each need of the run, at least base + i * stride
+// transfers have been delivered to this member through its incoming port `need.port`.
 //
-// Ports are numbered alike at the sender and the receiver: what member a sends through port p, whose
-// `to_port` is q, is counted at the receiver under q. An example, all-gather one way round a ring of N with
-// shards of s bytes: one role, one port (to: next member, to_port: 0), one lane with one run {port 0, count
-// N-1, bytes s, need {port 0, base 0, stride 1}}: transfer i passes on the shard that delivery i brought.
+// Ports are numbered alike at the sender and the receiver: what member a sends through port p, whose `to_port` is
+// q, is counted at the receiver under q. An example, all-gather one way round a ring of N with shards of s bytes:
+// one role, one port (to: next member, to_port: 0), one lane with one run {port 0, count N-1, bytes s,
+// need {port 0, base 0, stride 1}}: transfer i passes on the shard that delivery i brought.
 //
 // Members may start at different times: a transfer starts when its sender has arrived and, unless the plan is
-// eager, its receiver has arrived. A member leaves when all it sends has drained and all it receives is
-// delivered.
+// eager, its receiver has arrived. A member leaves when all it sends has drained and all it receives is delivered.
 #pragma once
 
 #include <cstdint>
@@ -71,8 +69,8 @@ struct TransferPlan {
   bool eager = false;                  // sends do not wait for the receiver's arrival
 };
 
-/// Checks that the plan is whole: indices in range, every need can be met, nothing is delivered to a port
-/// that no one counts. Throws std::logic_error naming the member and port.
+/// Checks that the plan is whole: indices in range, every need can be met, nothing is delivered to a port that no
+/// one counts. Throws std::logic_error naming the member and port.
 void check(const TransferPlan& plan);
 
 /// Bytes that `member` sends in all.
