@@ -1,7 +1,7 @@
 // collective.h: one collective on a group of chips -> the transfers it is made of.
 //
-// A group is a product of rings and lines (GroupAxis). An Algorithm writes a TransferPlan for it, which the clock
-// plays, and a closed-form bound, which tests and placement use and the clock never sees.
+// A group is a product of rings and lines (GroupAxis). An Algorithm writes a TransferPlan for it, which the
+// clock plays, and a closed-form bound, which tests and placement use and the clock never sees.
 #pragma once
 
 #include <functional>
@@ -25,30 +25,43 @@ std::string to_string(CollectiveKind kind);
 ///   whole_shards: whole shards both ways, N/2 steps: the book's V/W; odd N: (N-1)/2 steps each way
 enum class RingStyle { one_way, halves, whole_shards };
 
+/// "one_way", "halves", "whole_shards"
+std::string to_string(RingStyle style);
+
 struct CollectiveSpec {
   CollectiveKind kind = CollectiveKind::all_gather;
   std::vector<GroupAxis> shape;  // product of extents = members; may be empty (one member: nothing is sent)
   Bytes bytes = 0;               // the full array V: gathered, or unreduced at each member
   std::string algorithm = "torus";
   RingStyle ring = RingStyle::halves;
-  bool weighted_parts = false;   // several axes: choose part sizes that load the axes alike
+  bool weighted_parts = false;  // several axes: part sizes that load unequal axes more evenly (parts.h)
 };
 
-/// What one link gives a collective: usable rate one way and latency of one neighbour step along each group axis.
+/// What one link gives a collective: usable rate one way and latency of one neighbour step along each group
+/// axis.
 struct AxisRates {
-  std::vector<double> rate;        // bytes/s per group axis, after sharing among interleaved groups
-  std::vector<double> latency;     // seconds per group axis
+  std::vector<double> rate;     // bytes/s per group axis, after sharing among interleaved groups
+  std::vector<double> latency;  // seconds per group axis
 };
 
 struct Algorithm {
   /// Throws InputError when the shape or kind is not covered (with what would be).
   std::function<TransferPlan(const CollectiveSpec&)> make;
-  /// Closed-form time in seconds, additive latency, everyone arriving at once: the oracle of the tests.
+  /// Closed-form time in seconds, additive latency, everyone arriving at once: the oracle of the tests. Exact
+  /// on one axis and on axes that cost alike; a lower bound otherwise (bound.cpp says which).
   std::function<double(const CollectiveSpec&, const AxisRates&)> bound;
 };
 
 /// All that ship: "torus" (M axes, each a ring or a line; a ring is its case M = 1), "point-to-point".
 Registry<Algorithm> collective_algorithms();
+
+/// Bytes on the busiest link of each axis of the group (torus algorithm): what decides the time of large
+/// arrays.
+std::vector<Bytes> axis_loads(const CollectiveSpec& spec);
+
+/// Members of a group: the product of its extents. InputError when an extent is below 1 or the product too
+/// large.
+std::uint32_t members(const std::vector<GroupAxis>& shape);
 
 /// Shards are padded up to equal size: bytes of one member's shard of an array.
 Bytes shard_bytes(Bytes array, std::uint32_t members);

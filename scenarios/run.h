@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/placement.h"
 #include "scenarios/scenario.h"
 #include "sim/breakdown.h"
 #include "sim/critical_path.h"
@@ -12,14 +13,6 @@
 #include "topology/mesh.h"
 
 namespace stepsim {
-
-/// A placement with the communication it is predicted to leave exposed, from the collectives' closed-form bounds.
-struct RankedPlacement {
-  Placement placement;
-  std::vector<std::string> text;  // per mesh axis
-  double exposed = 0;             // seconds: critical collectives + what floats beyond the compute time
-  double total = 0;               // seconds of all collectives
-};
 
 /// Everything the clock needs, and what was decided on the way.
 struct Assembly {
@@ -36,10 +29,10 @@ Assembly assemble(const Scenario& scenario);
 struct LinkClassUse {
   std::string kind;
   std::uint32_t links = 0;
-  double capacity = 0;         // bytes/s of one
-  Bytes bytes = 0;             // of all
-  double busy = 0;             // share of the step, mean over the links
-  double busiest = 0;          // share of the step, the busiest link
+  double capacity = 0;  // bytes/s of one
+  Bytes bytes = 0;      // of all
+  double busy = 0;      // share of the step, mean over the links
+  double busiest = 0;   // share of the step, the busiest link
   std::uint32_t peak_flows = 0;
 };
 
@@ -66,12 +59,15 @@ struct RunResult {
   MemoryReport memory;
   std::vector<ClassBreakdown> breakdown;
   std::vector<CollectiveReport> collectives;
-  std::vector<LinkClassUse> links;        // busiest first
+  std::vector<LinkClassUse> links;  // busiest first
   std::vector<PathPiece> critical_path;
-  std::string bottleneck;                 // one plain sentence
+  std::string bottleneck;  // one plain sentence
 };
 
 RunResult run(const Scenario& scenario);
+
+/// The class that stands for most chips (ties: the first), which reports are read off.
+ClassId most_common_class(const std::vector<ClassBreakdown>& breakdown);
 
 /// A scenario's `expect:` against its result; `measured` in base units.
 struct ExpectationResult {

@@ -14,17 +14,17 @@ enum class Attention { none, causal, full };  // causal: half the score matrix i
 struct ModelSpec {
   std::string name;
   std::int64_t layers = 0;
-  std::int64_t d_model = 0;       // D
-  std::int64_t d_ff = 0;          // F
+  std::int64_t d_model = 0;  // D
+  std::int64_t d_ff = 0;     // F
   Attention attention = Attention::causal;
-  std::int64_t heads = 0;         // N, query heads
-  std::int64_t kv_heads = 0;      // K
-  std::int64_t head_dim = 0;      // H
-  bool gated = true;              // three feed-forward matrices (SwiGLU), else two
-  bool elementwise = true;        // norms, activation functions, residuals, softmax as memory-bound ops
-  std::int64_t vocabulary = 0;    // 0: no embedding and no head
+  std::int64_t heads = 0;       // N, query heads
+  std::int64_t kv_heads = 0;    // K
+  std::int64_t head_dim = 0;    // H
+  bool gated = true;            // three feed-forward matrices (SwiGLU), else two
+  bool elementwise = true;      // norms, activation functions, residuals, softmax as memory-bound ops
+  std::int64_t vocabulary = 0;  // 0: no embedding and no head
   bool tied_embeddings = false;
-  std::int64_t sequence = 0;      // tokens per sequence
+  std::int64_t sequence = 0;  // tokens per sequence
 };
 
 /// Parameters by part; each product is a shape from the model (book, "Transformer math").

@@ -27,8 +27,8 @@ struct CollectiveRequest {
 struct StepPlan {
   StepProgram program;  // names, streams, programs; its communicators, plans and routes are still empty
   std::vector<CollectiveRequest> collectives;
-  Picoseconds compute_time;  // sum of the compute ops of one step
-  double executed_flops = 0; // per chip and step, recomputation included
+  Picoseconds compute_time;   // sum of the compute ops of one step
+  double executed_flops = 0;  // per chip and step, recomputation included
 };
 
 /// InputError on keys under "model" and "parallelism" when sizes do not divide (with the divisors that fit).

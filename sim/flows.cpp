@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "sim/input_error.h"
+
 namespace stepsim {
 namespace {
 
@@ -13,6 +15,13 @@ Picoseconds time_for(Int128 work, std::int64_t rate) {
   const Int128 time = (work + rate - 1) / rate;
   if (time > INT64_MAX) throw TimeOverflow();
   return Picoseconds(static_cast<std::int64_t>(time));
+}
+
+void count_bytes(Bytes& total, Bytes bytes, std::uint32_t count) {
+  Bytes all = 0;
+  if (__builtin_mul_overflow(bytes, count, &all) || __builtin_add_overflow(total, all, &total)) {
+    throw std::overflow_error("the bytes over a link do not fit 63 bits");
+  }
 }
 
 }  // namespace
@@ -50,12 +59,12 @@ void Flows::link_in(FlowId id, Bytes bytes) {
   for (std::uint32_t h = 0; h < hops.size(); ++h) {
     LinkState& link = links_[hops[h].link];
     const std::uint32_t node = id * hops_max_ + h;
-    nodes_[node] = {nil, link.first};
+    nodes_[node] = {nil, link.first, id};
     if (link.first != nil) nodes_[link.first].previous = node;
     link.first = node;
     if (link.flows == 0) link.busy_since = queue_.now();
     link.flows += hops[h].count;
-    link.use.bytes += bytes * hops[h].count;
+    count_bytes(link.use.bytes, bytes, hops[h].count);
     link.use.peak_flows = std::max(link.use.peak_flows, link.flows);
   }
 }
@@ -102,11 +111,12 @@ void Flows::settle() {
     }
   }
   started_.clear();
-  // A component that a flow has left is dissolved but not yet solved again: its flows have no component.
+  // A component that a flow has left is dissolved but not yet solved again: its flows have no component. Flows of one
+  // link are always of one component, so the first tells for all.
   for (const LinkId link : touched_) {
-    for (std::uint32_t node = links_[link].first; node != nil; node = nodes_[node].next) {
-      if (flows_[node / hops_max_].component == nil) settle_from(node / hops_max_);
-    }
+    if (links_[link].first == nil) continue;  // the others left too
+    const FlowId first = nodes_[links_[link].first].flow;
+    if (flows_[first].component == nil) settle_from(first);
   }
   touched_.clear();
 }
@@ -167,19 +177,20 @@ void Flows::gather_component(FlowId seed) {
       link.left = network_.capacity(hop.link) * rate_unit;
       link.count = link.flows;
       member_links_.push_back(hop.link);
-      for (std::uint32_t node = link.first; node != nil; node = nodes_[node].next) visit(node / hops_max_);
+      for (std::uint32_t node = link.first; node != nil; node = nodes_[node].next) visit(nodes_[node].flow);
     }
   }
 }
 
 void Flows::solve_rates() {
   ++solves_;
-  for (;;) {
+  open_links_ = member_links_;
+  while (!open_links_.empty()) {
     Rate share = INT64_MAX;
     tight_.clear();
-    for (const LinkId id : member_links_) {
+    std::erase_if(open_links_, [&](LinkId id) { return links_[id].count == 0; });
+    for (const LinkId id : open_links_) {
       const LinkState& link = links_[id];
-      if (link.count == 0) continue;
       const Rate offered = link.left / link.count;
       if (offered < share) {
         share = offered;
@@ -187,14 +198,13 @@ void Flows::solve_rates() {
       }
       if (offered == share) tight_.push_back(id);
     }
-    if (tight_.empty()) return;
     for (const LinkId id : tight_) freeze_flows_of(id, share);
   }
 }
 
 void Flows::freeze_flows_of(LinkId tight, Rate share) {
   for (std::uint32_t node = links_[tight].first; node != nil; node = nodes_[node].next) {
-    const FlowId id = node / hops_max_;
+    const FlowId id = nodes_[node].flow;
     if (flows_[id].frozen) continue;
     flows_[id].frozen = true;
     for (const Hop& hop : network_.hops(flows_[id].route)) {
@@ -208,7 +218,7 @@ void Flows::freeze_flows_of(LinkId tight, Rate share) {
 void Flows::set_rate(FlowId id, Rate rate) {
   Flow& flow = flows_[id];
   if (flow.rate == rate) return;
-  if (rate <= 0) throw std::range_error("too many flows on a link for its capacity");
+  if (rate <= 0) throw InputError("capacity", "a link has too many flows for its capacity: less than 1/27720 B/s each");
   const Picoseconds now = queue_.now();
   flow.work -= static_cast<Work>(flow.rate) * (now - flow.since).count();
   flow.since = now;

@@ -79,6 +79,7 @@ class Flows {
   struct Node {  // hop h of flow f is node f * hops_max_ + h, in the list of its link
     std::uint32_t previous = nil;
     std::uint32_t next = nil;
+    FlowId flow = nil;
   };
 
   void link_in(FlowId flow, Bytes bytes);
@@ -110,6 +111,7 @@ class Flows {
   std::vector<LinkId> touched_;       // links that flows left since the last settle
   std::vector<FlowId> members_;       // scratch: flows of the component being solved
   std::vector<LinkId> member_links_;  // scratch: its links
+  std::vector<LinkId> open_links_;    // scratch: those not full yet
   std::vector<LinkId> tight_;         // scratch
   std::uint64_t solves_ = 0;
 };

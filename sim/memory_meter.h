@@ -23,15 +23,19 @@ class MemoryMeter {
   std::vector<MemorySample> take_samples() { return std::move(samples_); }
 
  private:
+  void find_parts(const StepProgram& program);
   void change(ClassId who, const MemoryChange& change);
 
   bool record_;
-  std::size_t parts_;
-  std::vector<Bytes> use_;  // [class * parts_ + part]
+  std::size_t names_;
+  // Of all names few are parts of memory: those have a slot.
+  std::vector<NameId> part_of_;         // [slot]
+  std::vector<std::uint32_t> slot_of_;  // [NameId]
+  std::vector<Bytes> use_;              // [class * slots + slot]
   std::vector<Bytes> total_;
   std::vector<bool> dirty_;
   std::vector<ClassId> changed_;
-  std::vector<MemoryPeak> peaks_;
+  std::vector<MemoryPeak> peaks_;  // by_part by slot until they are taken
   std::vector<MemorySample> samples_;
 };
 

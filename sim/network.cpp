@@ -1,6 +1,7 @@
 #include "sim/network.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <string>
 
 #include "sim/input_error.h"
@@ -34,6 +35,15 @@ RouteId Network::add_route(std::span<const LinkId> links) {
 }
 
 RouteId Network::add_route(std::span<const Hop> hops, Picoseconds latency) {
+  for (std::size_t h = 0; h < hops.size(); ++h) {
+    const LinkId link = hops[h].link;
+    const auto like = [link](const Hop& hop) { return hop.link == link; };
+    if (link >= links()) throw std::logic_error("route: no link " + std::to_string(link));
+    if (hops[h].count == 0) throw std::logic_error("route: link " + std::to_string(link) + " crossed by no flow");
+    if (std::any_of(hops.begin(), hops.begin() + static_cast<std::ptrdiff_t>(h), like)) {
+      throw std::logic_error("route: link " + std::to_string(link) + " listed twice");
+    }
+  }
   hops_.insert(hops_.end(), hops.begin(), hops.end());
   first_hop_.push_back(static_cast<std::uint32_t>(hops_.size()));
   latency_of_route_.push_back(latency);

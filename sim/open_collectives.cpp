@@ -227,6 +227,10 @@ void OpenCollectives::take_left(std::vector<OpInstance>& left) {
   left.swap(left_);
 }
 
+void OpenCollectives::forget_waits_before(std::uint32_t step) {
+  std::erase_if(waits_, [step](const Wait& wait) { return wait.step < step; });
+}
+
 std::string OpenCollectives::describe(const OpInstance& op) const {
   for (const auto& list : open_of_) {
     for (const std::uint32_t handle : list) {

@@ -35,6 +35,8 @@ class OpenCollectives {
 
   [[nodiscard]] std::uint64_t transfers() const { return transfers_; }
   std::vector<Wait> take_waits() { return std::move(waits_); }
+  /// Drops the waits of earlier steps, so that they do not pile up.
+  void forget_waits_before(std::uint32_t step);
   /// "all-gather on fsdp: 3 of 4 members have arrived, class 5 is missing", for a deadlock's message.
   [[nodiscard]] std::string describe(const OpInstance& op) const;
 

@@ -104,9 +104,9 @@ struct Collective {
 };
 
 struct StepProgram {
-  std::vector<std::string> names;    // NameId -> text; names[0] is empty
-  std::vector<std::string> streams;  // StreamId -> text
-  std::vector<bool> compute_stream;  // per stream: does time on it count as computing?
+  std::vector<std::string> names{""};  // NameId -> text; names[0] is empty
+  std::vector<std::string> streams;    // StreamId -> text
+  std::vector<bool> compute_stream;    // per stream: does time on it count as computing?
   std::vector<Program> programs;
   std::vector<std::uint32_t> program_of;  // per class
   std::vector<std::uint64_t> chips_of;    // per class: how many chips it stands for

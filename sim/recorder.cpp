@@ -6,7 +6,7 @@
 namespace stepsim {
 namespace {
 
-constexpr std::uint32_t kept_steps = 4;  // the reported one, its neighbours, and the one in progress
+constexpr std::uint32_t kept_steps = 3;  // complete ones: the reported one and its neighbours
 
 }  // namespace
 
@@ -30,9 +30,12 @@ Recorder::Recorder(const StepProgram& program) : program_(program) {
 void Recorder::open_step() {
   progress_.push_back(whole_);
   std::vector<OpTimes> fresh;
-  if (timeline_.times.size() == kept_steps) {  // reuse the oldest: no allocation once the steps are steady
+  // Classes that wait for nobody may be many steps ahead of others: a step goes only when all have ended it.
+  // Its memory is reused: no allocation once the steps are steady.
+  if (timeline_.first_kept + kept_steps < complete_) {
     fresh = std::move(timeline_.times.front());
     timeline_.times.erase(timeline_.times.begin());
+    timeline_.links_at_end[timeline_.first_kept] = {};
     ++timeline_.first_kept;
   }
   fresh.assign(timeline_.first_op.back(), OpTimes());
@@ -52,23 +55,25 @@ void Recorder::ended(const OpInstance& op, Picoseconds now) {
   if (one.kind != OpKind::transfer) record.drained = now;
   Progress& progress = progress_[op.step];
   if ((one.ends_step || all_ends_[p]) && --progress.ends_left == 0) timeline_.step_end.push_back(now);
-  if (--progress.ops_left == 0) ++complete_;
+  if (--progress.ops_left > 0) return;
+  ++complete_;
+  periodic_ = last_two_alike();
 }
 
-bool Recorder::periodic() const {
+bool Recorder::last_two_alike() const {
   if (complete_ < 2) return false;
   const std::uint32_t last = complete_ - 1;
   const Picoseconds shift = start_of(last) - start_of(last - 1);
   const auto& a = timeline_.times[last - 1 - timeline_.first_kept];
   const auto& b = timeline_.times[last - timeline_.first_kept];
   return std::equal(a.begin(), a.end(), b.begin(), [&](const OpTimes& x, const OpTimes& y) {
-    return x.start + shift == y.start && x.end + shift == y.end;
+    return x.start + shift == y.start && x.drained + shift == y.drained && x.end + shift == y.end;
   });
 }
 
 Timeline Recorder::take(std::vector<Wait> waits) {
   timeline_.steps = complete_;
-  timeline_.periodic = periodic();
+  timeline_.periodic = periodic_;
   std::erase_if(waits, [&](const Wait& wait) { return wait.step < timeline_.first_kept; });
   std::sort(waits.begin(), waits.end(), [](const Wait& a, const Wait& b) {
     return std::tie(a.step, a.who, a.op, a.start) < std::tie(b.step, b.who, b.op, b.start);

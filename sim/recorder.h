@@ -21,10 +21,13 @@ class Recorder {
   [[nodiscard]] bool step_just_ended() const { return timeline_.step_end.size() > timeline_.links_at_end.size(); }
   void add_links(std::vector<LinkUse> totals) { timeline_.links_at_end.push_back(std::move(totals)); }
 
+  /// The earliest step whose times are still there.
+  [[nodiscard]] std::uint32_t first_kept() const { return timeline_.first_kept; }
+
   /// Steps that every class has ended completely.
   [[nodiscard]] std::uint32_t complete() const { return complete_; }
   /// Were the last two complete steps alike, relative to their starts?
-  [[nodiscard]] bool periodic() const;
+  [[nodiscard]] bool periodic() const { return periodic_; }
 
   /// Hands over the timeline; waits are sorted and cut to the steps that are kept.
   Timeline take(std::vector<Wait> waits);
@@ -36,6 +39,7 @@ class Recorder {
   };
   OpTimes& times(const OpInstance& op);
   void open_step();
+  [[nodiscard]] bool last_two_alike() const;
   [[nodiscard]] Picoseconds start_of(std::uint32_t step) const {
     return step == 0 ? Picoseconds(0) : timeline_.step_end[step - 1];
   }
@@ -46,6 +50,7 @@ class Recorder {
   std::vector<bool> all_ends_;      // per program: no op is marked, every op ends the step
   Progress whole_;                  // of a step not yet begun
   std::uint32_t complete_ = 0;
+  bool periodic_ = false;
 };
 
 }  // namespace stepsim

@@ -43,6 +43,7 @@ class Clock {
   void play_instant();
   void ends();
   void handle(const QueuedEvent& event);
+  void op_drained(const OpInstance& op, Picoseconds started);
   void flow_drained(FlowId flow);
   void releases();
   void starts();
@@ -108,7 +109,10 @@ void Clock::play_instant() {
   }
   flows_.settle();
   memory_.sample(queue_.now());
-  while (recorder_.step_just_ended()) recorder_.add_links(flows_.link_use());
+  while (recorder_.step_just_ended()) {
+    recorder_.add_links(flows_.link_use());
+    collectives_.forget_waits_before(recorder_.first_kept());
+  }
 }
 
 /// Permutes what an instant's phase treats as a set; used only to prove that the order does not matter.
@@ -137,7 +141,7 @@ void Clock::handle(const QueuedEvent& event) {
       happened_.push_back({{event.a, event.b, event.c}, Event::end});
       break;
     case EventKind::op_drained:
-      happened_.push_back({{event.a, event.b, event.c}, Event::drained});
+      op_drained({event.a, event.b, event.c}, queue_.now());
       break;
     case EventKind::member_drained:
       collectives_.drained(event.a, event.b, event.c);
@@ -157,14 +161,19 @@ Picoseconds Clock::delivery(Picoseconds started, RouteId route) const {
   return std::max(queue_.now(), started + latency);
 }
 
+/// Its end comes in a later round at the earliest: drained never comes after end.
+void Clock::op_drained(const OpInstance& op, Picoseconds started) {
+  happened_.emplace_back(op, Event::drained);
+  push(delivery(started, op_of(op).route), EventKind::op_end, op);
+}
+
 void Clock::flow_drained(FlowId flow) {
   const Carried& carried = carried_[flow];
-  const Picoseconds at = delivery(flows_.started(flow), flows_.route(flow));
   if (carried.collective == none) {
-    happened_.emplace_back(carried.op, Event::drained);
-    push(at, EventKind::op_end, carried.op);
+    op_drained(carried.op, flows_.started(flow));
     return;
   }
+  const Picoseconds at = delivery(flows_.started(flow), flows_.route(flow));
   queue_.push({at, kind(EventKind::delivered), carried.collective, carried.to, carried.to_port});
   collectives_.drained(carried.collective, carried.member, carried.lane);
 }
@@ -218,7 +227,6 @@ void Clock::start_transfer(const OpInstance& op) {
   ++op_transfers_;
   if (one.bytes == 0 || network_.hops(one.route).empty()) {
     push(queue_.now(), EventKind::op_drained, op);
-    push(queue_.now() + network_.route_latency(one.route), EventKind::op_end, op);
     return;
   }
   const FlowId flow = flows_.start(one.route, one.bytes);

@@ -148,7 +148,7 @@ std::vector<StepState::Stuck> StepState::stuck(ClassId who) const {
   const Static& fixed = of(who);
   for (StreamId stream = 0; stream < program_.streams.size(); ++stream) {
     const Cursor& cursor = state.cursors[stream];
-    if (fixed.stream_first[stream] == fixed.stream_first[stream + 1]) continue;
+    if (fixed.stream_first[stream] == fixed.stream_first[stream + 1] || cursor.step >= limit_) continue;
     const Block& block = state.blocks[cursor.step % 2];
     if (block.step != cursor.step) continue;
     const OpId id = fixed.stream_ops[fixed.stream_first[stream] + cursor.place];

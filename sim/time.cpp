@@ -8,9 +8,11 @@ namespace stepsim {
 
 Picoseconds from_seconds(double seconds) {
   if (!(seconds >= 0)) throw std::invalid_argument("a duration must be a number >= 0");
-  // 2^63 ps; the comparison is made in double, where the bound is exact.
-  const double count = std::ceil(seconds * 1e12);
-  if (count >= 9223372036854775808.0) throw TimeOverflow();
+  double count = std::round(seconds * 1e12);
+  // 1.1e-6 s means 1,100,000 ps, though the product may lie a hair above: whole picoseconds whose double this is
+  // stay as they are.
+  if (count / 1e12 != seconds) count = std::ceil(seconds * 1e12);
+  if (count >= 9223372036854775808.0) throw TimeOverflow();  // 2^63, exact in double
   return Picoseconds(static_cast<std::int64_t>(count));
 }
 

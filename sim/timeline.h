@@ -50,19 +50,21 @@ struct Counters {
   std::uint64_t rate_solves = 0;
 };
 
-/// Times of all ops for the steps that are kept (the last three played).
+/// Times of all ops for the steps that are kept: at least the last three complete ones, and what of later ones was
+/// played.
 struct Timeline {
   std::uint32_t classes = 0;
-  std::uint32_t steps = 0;                         // played
-  bool periodic = false;                           // the last two complete steps were alike
-  std::vector<std::uint32_t> first_op;             // per class: where its ops start in times[step]; one more at the end
-  std::uint32_t first_kept = 0;                    // the earliest step whose times are kept
-  std::vector<std::vector<OpTimes>> times;         // [step - first_kept][first_op[class] + op]
-  std::vector<Picoseconds> step_end;               // [step]: last step-ending op of all classes
-  std::vector<Wait> waits;                         // in order of (step, class, op, start)
-  std::vector<std::vector<LinkUse>> links_at_end;  // [step][link]: running totals at step_end[step]
-  std::vector<MemoryPeak> peak;                    // per class, over the whole run
-  std::vector<MemorySample> memory;                // only when asked for
+  std::uint32_t steps = 0;                  // played
+  bool periodic = false;                    // the last two complete steps were alike
+  std::vector<std::uint32_t> first_op;      // per class: where its ops start in times[step]; one more at the end
+  std::uint32_t first_kept = 0;             // the earliest step whose times are kept
+  std::vector<std::vector<OpTimes>> times;  // [step - first_kept][first_op[class] + op]
+  std::vector<Picoseconds> step_end;        // [step]: last step-ending op of all classes
+  std::vector<Wait> waits;                  // in order of (step, class, op, start)
+  std::vector<std::vector<LinkUse>>
+      links_at_end;                  // [step][link]: running totals at step_end[step]; empty before first_kept
+  std::vector<MemoryPeak> peak;      // per class, over the whole run
+  std::vector<MemorySample> memory;  // only when asked for
   Counters counters;
 
   [[nodiscard]] const OpTimes& at(std::uint32_t step, ClassId who, OpId op) const {

@@ -1,5 +1,6 @@
 #include "sim/transfer_plan.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -27,16 +28,18 @@ void for_each_run(const TransferPlan& plan, F f) {
 void check(const TransferPlan& plan) {
   if (plan.port.size() != static_cast<std::size_t>(plan.members) * plan.ports)
     fail(0, 0, "port table has a wrong size");
+  if (plan.role_of.size() != plan.members) fail(0, 0, "role_of has a wrong size");
   std::vector<std::int64_t> delivered(plan.port.size(), 0);
-  std::vector<std::uint32_t> sender(plan.port.size(), UINT32_MAX);
+  std::vector<std::size_t> sender(plan.port.size(), SIZE_MAX);  // the outgoing port that leads here
   for_each_run(plan, [&](std::uint32_t member, const Run& run) {
     if (run.port >= plan.ports) fail(member, run.port, "no such port");
     if (run.count == 0 || run.bytes < 0) fail(member, run.port, "an empty run, or negative bytes");
-    const Port& port = plan.port[member * plan.ports + run.port];
+    const std::size_t out = static_cast<std::size_t>(member) * plan.ports + run.port;
+    const Port& port = plan.port[out];
     if (port.to >= plan.members || port.to_port >= plan.ports) fail(member, run.port, "leads nowhere");
-    const std::size_t in = port.to * plan.ports + port.to_port;
-    if (sender[in] != UINT32_MAX && sender[in] != member) fail(member, run.port, "two senders on one incoming port");
-    sender[in] = member;
+    const std::size_t in = static_cast<std::size_t>(port.to) * plan.ports + port.to_port;
+    if (sender[in] != SIZE_MAX && sender[in] != out) fail(member, run.port, "two ports lead to one incoming port");
+    sender[in] = out;
     delivered[in] += run.count;
   });
   for_each_run(plan, [&](std::uint32_t member, const Run& run) {
@@ -45,7 +48,9 @@ void check(const TransferPlan& plan) {
       const Need& need = role.needs.at(run.first_need + n);
       if (need.port >= plan.ports) fail(member, need.port, "needed, but no such port");
       const std::int64_t last = need.base + static_cast<std::int64_t>(need.stride) * (run.count - 1);
-      if (last > delivered[member * plan.ports + need.port]) fail(member, need.port, "needs more than is delivered");
+      const std::int64_t most = std::max(last, static_cast<std::int64_t>(need.base));
+      if (most > delivered[static_cast<std::size_t>(member) * plan.ports + need.port])
+        fail(member, need.port, "needs more than is delivered");
     }
   });
 }
@@ -53,7 +58,12 @@ void check(const TransferPlan& plan) {
 Bytes bytes_sent(const TransferPlan& plan, std::uint32_t member) {
   const Role& role = plan.roles.at(plan.role_of.at(member));
   Bytes sum = 0;
-  for (const Run& run : role.runs) sum += run.bytes * run.count;
+  for (const Lane& lane : role.lanes) {
+    for (std::uint32_t r = 0; r < lane.runs; ++r) {
+      const Run& run = role.runs[lane.first_run + r];
+      sum += run.bytes * run.count;
+    }
+  }
   return sum;
 }
 

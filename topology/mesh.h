@@ -1,9 +1,10 @@
 // mesh.h: logical axes laid on hardware axes, and the groups of chips that follow from them.
 //
-// A placement cuts each hardware axis into digits (like minutes and seconds of a number) and gives each digit to a
-// mesh axis. Mesh axis "tensor" on {x: extent 4, stride 1} of an x of 16 is a segment of four neighbours; on
-// {x: extent 4, stride 4} it is strided; on {x: 2, stride 1} and {y: 2, stride 1} it is a 2x2 block; on the whole of
-// x it is a ring if x wraps. Groups are implicit: a set of mesh axes and the strides of their digits.
+// A placement cuts each hardware axis into digits (like minutes and seconds of a number) and gives each digit
+// to a mesh axis. Mesh axis "tensor" on {x: extent 4, stride 1} of an x of 16 is a segment of four
+// neighbours; on {x: extent 4, stride 4} it is strided; on {x: 2, stride 1} and {y: 2, stride 1} it is a 2x2
+// block; on the whole of x it is a ring if x wraps. Groups are implicit: a set of mesh axes and the strides
+// of their digits.
 #pragma once
 
 #include <cstdint>
@@ -42,17 +43,19 @@ struct GroupAxis {
 
 class Mesh {
  public:
-  /// Checks that extents and digits tile the cluster; InputError on "parallelism.mesh" or "parallelism.placement".
+  /// Checks that extents and digits tile the cluster; InputError on "parallelism.mesh" or
+  /// "parallelism.placement".
   Mesh(const Cluster& cluster, std::vector<MeshAxis> axes, Placement placement);
 
   [[nodiscard]] const std::vector<MeshAxis>& axes() const { return axes_; }
   [[nodiscard]] const Placement& placement() const { return placement_; }
 
-  /// Dimensions of the groups along these mesh axes (indices), extents of 1 left out; digits that are neighbours on
-  /// one hardware axis are merged (x digits {4, stride 4} and {4, stride 1} become one of 16).
+  /// Dimensions of the groups along these mesh axes (indices), extents of 1 left out; digits that are
+  /// neighbours on one hardware axis are merged (x digits {4, stride 4} and {4, stride 1} become one of 16).
   [[nodiscard]] std::vector<GroupAxis> group_shape(const std::vector<int>& mesh_axes) const;
 
-  /// Group and rank of each chip, for groups along these mesh axes. Rank is row-major over group_shape.
+  /// Group and rank of each chip, for groups along these mesh axes. Rank is row-major over group_shape;
+  /// groups count in the order of their first chips.
   struct Groups {
     std::uint32_t members = 1;
     std::vector<std::uint32_t> group_of;  // per chip
@@ -60,23 +63,28 @@ class Mesh {
   };
   [[nodiscard]] Groups groups(const std::vector<int>& mesh_axes) const;
 
-  /// "tensor: x[4 of 16]  fsdp: y, z, x[4 of 16, stride 4]" for reports.
+  /// What the axis lies on, for reports: "x (ring of 16), z[4 of 32, stride 8] (ring)", "y[4 of 16] (line)";
+  /// "one chip" for an extent of 1.
   [[nodiscard]] std::string describe(int mesh_axis) const;
 
  private:
-  std::vector<GroupAxis> hardware_;  // extents and wraps of the hardware axes
-  std::vector<std::string> hardware_names_;
-  std::vector<int> hardware_extents_;
+  std::vector<HardwareAxis> hardware_;
   std::vector<MeshAxis> axes_;
   Placement placement_;
 };
 
-/// Every placement that tiles the hardware axes: each mesh axis gets whole axes, or power-of-prime digits of them.
-/// In a fixed order, without duplicates that differ only by symmetry-free renaming; at most `limit`.
+/// Placements that tile the hardware axes, in a fixed order, at most `limit`: every way to split each
+/// hardware axis into one digit per mesh axis, in every order of the digits; of those that only exchange like
+/// hardware axes, one. First those with the fewest digits (mesh axes on whole hardware axes), smaller mesh
+/// axes innermost. The network between slices ("dcn") goes whole to one mesh axis: to "data" if it fits, else
+/// to any that does, else it is split as others. InputError on "parallelism.mesh" when the extents do not
+/// multiply to the chips.
 std::vector<Placement> placements(const Cluster& cluster, const std::vector<MeshAxis>& axes, std::size_t limit);
 
-/// Reads "x", "x:4", "x:4@4" (extent @ stride) terms, one list per mesh axis; InputError on key with what would be
-/// valid.
-std::vector<AxisDigit> parse_digits(const Cluster& cluster, const std::string& key, const std::vector<std::string>& terms);
+/// Reads the terms of one mesh axis, outermost first: "x" (the whole axis), "x:4" (4 neighbours), "x:4@4"
+/// (extent @ stride); InputError on key with what would be valid. Whether the digits of all axes tile is
+/// Mesh's check.
+std::vector<AxisDigit> parse_digits(const Cluster& cluster, const std::string& key,
+                                    const std::vector<std::string>& terms);
 
 }  // namespace stepsim

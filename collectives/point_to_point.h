@@ -1,0 +1,18 @@
+// point_to_point.h: member 0 sends the whole array to member 1 by the cluster's own routes.
+//
+// One transfer: latency of the route + V / rate (cut-through: the latency of all hops counts once, the
+// streaming does not repeat per hop). Eager: it does not wait for the receiver to arrive, as a send into a
+// buffer does. Source: "How To Scale Your Model", "TPU networking" (hops are pipelined).
+#pragma once
+
+#include "collectives/collective.h"
+
+namespace stepsim {
+
+/// The shape may be left empty; otherwise it must have two members. InputError otherwise.
+TransferPlan point_to_point_plan(const CollectiveSpec& spec);
+
+/// Seconds; rates hold one entry, of the whole route.
+double point_to_point_bound(const CollectiveSpec& spec, const AxisRates& rates);
+
+}  // namespace stepsim

@@ -1,0 +1,64 @@
+// registry.cpp: all collective algorithms by name, and the words of collective.h.
+#include <stdexcept>
+
+#include "collectives/collective.h"
+#include "collectives/point_to_point.h"
+#include "collectives/torus.h"
+
+namespace stepsim {
+
+Registry<Algorithm> collective_algorithms() {
+  Registry<Algorithm> registry;
+  registry.add("torus",
+               "all-gather, reduce-scatter, all-reduce on rings, lines and their products, bandwidth optimal",
+               {torus_plan, torus_bound});
+  registry.add("point-to-point", "one transfer from member 0 to member 1 by the cluster's routes, eager",
+               {point_to_point_plan, point_to_point_bound});
+  return registry;
+}
+
+std::string to_string(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::all_gather:
+      return "all-gather";
+    case CollectiveKind::reduce_scatter:
+      return "reduce-scatter";
+    case CollectiveKind::all_reduce:
+      return "all-reduce";
+    case CollectiveKind::point_to_point:
+      return "point-to-point";
+  }
+  throw std::logic_error("unknown collective kind");
+}
+
+std::string to_string(RingStyle style) {
+  switch (style) {
+    case RingStyle::one_way:
+      return "one_way";
+    case RingStyle::halves:
+      return "halves";
+    case RingStyle::whole_shards:
+      return "whole_shards";
+  }
+  throw std::logic_error("unknown ring style");
+}
+
+std::uint32_t members(const std::vector<GroupAxis>& shape) {
+  std::uint64_t product = 1;
+  for (const GroupAxis& axis : shape) {
+    if (axis.extent < 1)
+      throw InputError("collectives.shape",
+                       "expected extents of 1 or more, found " + std::to_string(axis.extent));
+    product *= static_cast<std::uint64_t>(axis.extent);
+    if (product > UINT32_MAX)
+      throw InputError("collectives.shape", "expected fewer than 2^32 members in a group");
+  }
+  return static_cast<std::uint32_t>(product);
+}
+
+Bytes shard_bytes(Bytes array, std::uint32_t members) {
+  const Bytes count = members;
+  return array / count + (array % count == 0 ? 0 : 1);
+}
+
+}  // namespace stepsim

@@ -1,0 +1,54 @@
+// load_run.cpp: `collectives:`, `simulation:` and `expect:`, how a scenario is played and what is expected of it.
+#include "scenarios/load_sections.h"
+
+namespace stepsim {
+
+void read_collectives(Section& root, Scenario& scenario) {
+  const YamlValue value = section_value(root, "collectives", false);
+  Section collectives(root.findings(), value, "collectives", section_place(root, "collectives"));
+  scenario.ring = static_cast<RingStyle>(collectives.choice("ring", {"one_way", "halves", "whole_shards"}, 1));
+  scenario.weighted_parts = collectives.choice("parts", {"equal", "weighted"}, 0) == 1;
+  collectives.done();
+}
+
+void read_simulation(Section& root, Scenario& scenario) {
+  const YamlValue value = section_value(root, "simulation", false);
+  Section simulation(root.findings(), value, "simulation", section_place(root, "simulation"));
+  RunOptions& run = scenario.run;
+  run.latency_model = static_cast<LatencyModel>(simulation.choice("latency_model", {"additive", "max"}, 0));
+  run.max_steps = static_cast<std::uint32_t>(simulation.count("max_steps", {2, 1000}, 10));
+  run.exact_steps = static_cast<std::uint32_t>(simulation.count("exact_steps", {0, 1000}, 0));
+  run.shuffle_seed = static_cast<std::uint64_t>(simulation.count("shuffle_seed", {0, INT64_MAX}, 0));
+  simulation.done();
+}
+
+namespace {
+
+Expectation read_expectation(Section& entry) {
+  Expectation expectation;
+  expectation.place = entry.place();
+  expectation.quantity = entry.text("quantity", std::nullopt);
+  expectation.value = entry.quantity("value");
+  expectation.tolerance = entry.number("tolerance", 0, 1, std::nullopt);
+  expectation.source = entry.text("source", std::nullopt);
+  entry.done();
+  return expectation;
+}
+
+}  // namespace
+
+void read_expectations(Section& root, Scenario& scenario) {
+  const YamlValue* value = root.find("expect");
+  if (value == nullptr) return;
+  if (value->kind != YamlValue::Kind::list) {
+    root.problem("expect", "expected a list of {quantity, value, tolerance, source}, found " + describe(*value));
+    return;
+  }
+  for (std::size_t i = 0; i < value->items.size(); ++i) {
+    const YamlValue& item = value->items[i];
+    Section entry(root.findings(), item, "expect." + std::to_string(i), item.place);
+    scenario.expect.push_back(read_expectation(entry));
+  }
+}
+
+}  // namespace stepsim

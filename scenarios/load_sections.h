@@ -1,0 +1,39 @@
+// load_sections.h: the parts of load(), one per section of a scenario. Internal to this folder.
+#pragma once
+
+#include <string>
+
+#include "scenarios/reader.h"
+#include "scenarios/scenario.h"
+
+namespace stepsim {
+
+/// `cluster:` with its system and chip followed into the catalog.
+ClusterSpec read_cluster(Section& root, const std::string& catalog);
+
+/// `model:`, and `parallelism.sequence_length`, which is another way of giving model.sequence.
+ModelSpec read_model(Section& root, const std::string& catalog);
+
+/// `parallelism:`; needs the cluster for its number of chips, and fills strategy and placement.
+void read_parallelism(Section& root, Scenario& scenario);
+
+void read_collectives(Section& root, Scenario& scenario);
+void read_simulation(Section& root, Scenario& scenario);
+void read_expectations(Section& root, Scenario& scenario);
+
+/// Chips of the cluster as described; 0 when the description is not usable.
+std::int64_t chip_count(const ClusterSpec& cluster);
+
+/// What only the rooms below can tell: builds the cluster, lays the mesh, plans a step. Throws InputError with keys
+/// but without places.
+void check_by_building(const Scenario& scenario);
+
+/// The section called `name`, or an empty map (with the problem reported, if it is required).
+YamlValue section_value(Section& root, const std::string& name, bool required);
+SourcePlace section_place(Section& root, const std::string& name);
+
+/// Puts `from` under `into` as `name`, unless `into` has a stronger one (rank); both equally strong is a problem.
+void redirect(Findings& findings, const std::string& from_key, const YamlValue& from, YamlValue& into,
+              const std::string& into_key, const std::string& name);
+
+}  // namespace stepsim

@@ -1,0 +1,35 @@
+// placement.h: where the mesh axes lie: as the scenario says, or the placement with the least predicted communication.
+//
+// The prediction is closed-form (the collectives' bounds at the rates the links really give, link_rates.h); the
+// simulation never uses it. Exposed communication of a placement = collectives on the critical path + what floats
+// beyond the compute time; ties go to the least communication in all, then to the order of placements().
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "collectives/collective.h"
+#include "scenarios/scenario.h"
+#include "schedules/plan.h"
+#include "topology/mesh.h"
+
+namespace stepsim {
+
+/// A placement with the communication it is predicted to leave exposed.
+struct RankedPlacement {
+  Placement placement;
+  std::vector<std::string> text;  // per mesh axis, Mesh::describe
+  double exposed = 0;             // seconds: critical collectives + what floats beyond the compute time
+  double total = 0;               // seconds of all collectives
+};
+
+/// Indices of mesh axes by name.
+std::vector<int> axis_indices(const Strategy& strategy, const std::vector<std::string>& names);
+
+/// The collective that a request is, on the groups a mesh gives it.
+CollectiveSpec collective_spec(const Scenario& scenario, const CollectiveRequest& request, const Mesh& mesh);
+
+/// Best first. One entry when the scenario gives the placement (InputError under "parallelism.placement").
+std::vector<RankedPlacement> ranked_placements(const Scenario& scenario, const Cluster& cluster, const StepPlan& plan);
+
+}  // namespace stepsim

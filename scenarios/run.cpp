@@ -1,0 +1,116 @@
+#include "scenarios/run.h"
+
+#include <algorithm>
+#include <map>
+
+#include "scenarios/bottleneck.h"
+#include "scenarios/link_rates.h"
+
+namespace stepsim {
+namespace {
+
+std::vector<LinkClassUse> link_classes(const Cluster& cluster, const Timeline& timeline) {
+  const auto& after = timeline.links_at_end.at(timeline.reported());
+  const double step = to_seconds(timeline.step_time());
+  std::map<std::pair<std::string, std::int64_t>, LinkClassUse> classes;
+  for (LinkId link = 0; link < cluster.links().size(); ++link) {
+    const GraphLink& one = cluster.links()[link];
+    LinkUse use = after[link];
+    if (timeline.reported() > 0) {
+      const LinkUse& before = timeline.links_at_end[timeline.reported() - 1][link];
+      use.bytes -= before.bytes;
+      use.busy -= before.busy;
+    }
+    LinkClassUse& total = classes[{one.kind, one.capacity}];
+    const double busy = step > 0 ? to_seconds(use.busy) / step : 0;
+    total.kind = one.kind;
+    total.capacity = static_cast<double>(one.capacity);
+    ++total.links;
+    total.bytes += use.bytes;
+    total.busy += busy;
+    total.busiest = std::max(total.busiest, busy);
+    total.peak_flows = std::max(total.peak_flows, use.peak_flows);
+  }
+  std::vector<LinkClassUse> all;
+  for (auto& [key, use] : classes) {
+    use.busy /= use.links;
+    all.push_back(use);
+  }
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.busiest > b.busiest; });
+  return all;
+}
+
+MemoryReport memory_report(const Scenario& scenario, const StepProgram& program, const Timeline& timeline) {
+  MemoryReport report;
+  report.capacity = scenario.cluster.chip.memory;
+  const auto fullest = std::max_element(timeline.peak.begin(), timeline.peak.end(),
+                                        [](const MemoryPeak& a, const MemoryPeak& b) { return a.bytes < b.bytes; });
+  if (fullest == timeline.peak.end()) return report;
+  report.peak = fullest->bytes;
+  for (NameId part = 0; part < fullest->by_part.size(); ++part) {
+    if (fullest->by_part[part] != 0) report.parts.emplace_back(program.names[part], fullest->by_part[part]);
+  }
+  std::stable_sort(report.parts.begin(), report.parts.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  report.fits = report.peak <= report.capacity;
+  return report;
+}
+
+std::vector<CollectiveReport> collective_reports(const Scenario& scenario, const Assembly& assembly,
+                                                 const Timeline& timeline, ClassId who) {
+  LinkRates rates(*assembly.cluster, scenario.ring != RingStyle::one_way);
+  std::map<std::string, double> limits;  // by axis
+  for (const CollectiveRequest& request : assembly.plan.collectives) {
+    std::string name;
+    for (const std::string& axis : request.axes) name += (name.empty() ? "" : "+") + axis;
+    limits[name] = rates.egress(assembly.mesh->group_shape(axis_indices(scenario.strategy, request.axes)));
+  }
+  std::vector<CollectiveReport> reports;
+  for (CollectiveUse& use : collective_uses(assembly.plan.program, timeline, who)) {
+    CollectiveReport report;
+    static_cast<CollectiveUse&>(report) = std::move(use);
+    report.limit = limits[report.axis];
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+void headline(const Scenario& scenario, RunResult& result) {
+  const double step = to_seconds(result.step_time);
+  const double chips = result.assembly.cluster->chips();
+  const TrainingFlops flops = training_flops(scenario.model);
+  result.flop_formula = flops.formula;
+  if (step <= 0) return;
+  result.tokens_per_s = static_cast<double>(scenario.strategy.batch_tokens) / step;
+  result.tokens_per_s_per_chip = result.tokens_per_s / chips;
+  result.model_flops_per_s_per_chip =
+      (flops.matmul_per_token + flops.attention_per_token) * result.tokens_per_s_per_chip;
+  result.mfu = result.model_flops_per_s_per_chip / scenario.cluster.chip.flops.at(scenario.strategy.dtype);
+}
+
+}  // namespace
+
+ClassId most_common_class(const std::vector<ClassBreakdown>& breakdown) {
+  const auto most = std::max_element(breakdown.begin(), breakdown.end(),
+                                     [](const auto& a, const auto& b) { return a.chips < b.chips; });
+  return most == breakdown.end() ? 0 : most->who;
+}
+
+RunResult run(const Scenario& scenario) {
+  RunResult result;
+  result.assembly = assemble(scenario);
+  const StepProgram& program = result.assembly.plan.program;
+  result.timeline = simulate(program, result.assembly.network, scenario.run);
+  result.step_time = result.timeline.step_time();
+  headline(scenario, result);
+  result.memory = memory_report(scenario, program, result.timeline);
+  result.breakdown = breakdown(program, result.timeline);
+  result.collectives =
+      collective_reports(scenario, result.assembly, result.timeline, most_common_class(result.breakdown));
+  result.links = link_classes(*result.assembly.cluster, result.timeline);
+  result.critical_path = critical_path(program, result.assembly.network, result.timeline, scenario.run);
+  result.bottleneck = bottleneck(result);
+  return result;
+}
+
+}  // namespace stepsim

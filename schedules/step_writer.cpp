@@ -1,0 +1,84 @@
+#include "schedules/step_writer.h"
+
+namespace stepsim {
+
+namespace {
+
+std::string joined(const std::vector<std::string>& axes) {
+  std::string text;
+  for (const std::string& axis : axes) text += (text.empty() ? "" : "+") + axis;
+  return text;
+}
+
+}  // namespace
+
+StepWriter::StepWriter(StepPlan& plan, bool separate_reduce_queue)
+    : plan_(plan), separate_reduce_queue_(separate_reduce_queue) {
+  plan_.program.programs.resize(1);
+  // In the order of Phase: NameId of a phase is 1 + its value.
+  for (const char* phase : {"", "forward", "backward_input", "backward_weight", "recompute", "optimizer"}) {
+    (void)name(phase);
+  }
+  compute_stream_ = plan_.program.stream("compute", true);
+}
+
+NameId StepWriter::name(const std::string& text) {
+  const auto found = names_.find(text);
+  if (found != names_.end()) return found->second;
+  return names_.emplace(text, plan_.program.name(text)).first->second;
+}
+
+MemoryChange StepWriter::change(const std::string& part, Bytes delta, bool at_end) {
+  return {name(part), delta, at_end};
+}
+
+PendingOp StepWriter::compute(Phase phase, const std::string& label, Picoseconds work, double flop) {
+  PendingOp pending;
+  pending.op.kind = OpKind::compute;
+  pending.op.stream = compute_stream_;
+  pending.op.work = work;
+  pending.op.tag.phase = 1 + static_cast<NameId>(phase);
+  pending.op.tag.label = name(label);
+  plan_.compute_time += work;
+  plan_.executed_flops += flop;
+  return pending;
+}
+
+StreamId StepWriter::stream(const std::string& axes, Queue queue) {
+  if (queue == Queue::own) return plan_.program.stream(axes, false);
+  if (!separate_reduce_queue_) return plan_.program.stream("comm " + axes, false);
+  return plan_.program.stream((queue == Queue::gather ? "gather " : "reduce ") + axes, false);
+}
+
+CollectiveId StepWriter::request(CollectiveKind kind, const std::vector<std::string>& axes, Bytes bytes,
+                                 bool critical) {
+  const auto next = static_cast<CollectiveId>(plan_.collectives.size());
+  const auto [found, fresh] = requests_.emplace(std::tuple(kind, axes, bytes, critical), next);
+  if (fresh) plan_.collectives.push_back({kind, axes, bytes, 0, critical});
+  ++plan_.collectives[found->second].uses;
+  return found->second;
+}
+
+PendingOp StepWriter::collective(CollectiveKind kind, const std::vector<std::string>& axes, Bytes bytes, Queue queue,
+                                 const std::string& label, bool critical) {
+  PendingOp pending;
+  pending.op.kind = OpKind::collective;
+  pending.op.stream = stream(joined(axes), queue);
+  pending.op.collective = request(kind, axes, bytes, critical);
+  pending.op.tag.axis = name(joined(axes));
+  pending.op.tag.label = name(label);
+  return pending;
+}
+
+OpId StepWriter::add(PendingOp& pending) {
+  const OpId id = program().add(pending.op, pending.waits_for, pending.memory);
+  if (pending.op.kind == OpKind::compute) last_compute_ = id;
+  return id;
+}
+
+void set_tag(PendingOp& pending, std::int32_t layer, std::int32_t microbatch) {
+  pending.op.tag.layer = layer;
+  pending.op.tag.microbatch = microbatch;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,172 @@
+// program_check.cpp: what must hold of a step program before the clock plays it. Errors here are mistakes of the
+// program that made it, not of an input.
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "sim/program.h"
+
+namespace stepsim {
+namespace {
+
+[[noreturn]] void fail(const std::string& what) {
+  throw std::logic_error("step program: " + what);
+}
+
+void check_memory(const StepProgram& all, const std::vector<MemoryChange>& changes) {
+  for (const MemoryChange& change : changes) {
+    if (change.part >= all.names.size()) fail("a memory change without a part's name");
+  }
+}
+
+void check_op(const StepProgram& all, const Program& program, OpId id, const Network& network) {
+  const Op& op = program.ops[id];
+  const std::string where = "op " + std::to_string(id) + ": ";
+  if (op.stream >= all.streams.size()) fail(where + "no such stream");
+  if (op.kind == OpKind::collective && op.collective >= all.collectives.size()) fail(where + "no such collective");
+  if (op.kind == OpKind::transfer && op.route >= network.routes()) fail(where + "no such route");
+  if (op.bytes < 0 || op.work < Picoseconds(0)) fail(where + "negative bytes or work");
+  if (std::max({op.tag.phase, op.tag.axis, op.tag.label}) >= all.names.size()) fail(where + "no such name in its tag");
+  for (std::uint32_t d = 0; d < op.dependencies; ++d) {
+    const Dependency& dependency = program.dependencies.at(op.first_dependency + d);
+    if (dependency.op >= program.ops.size()) fail(where + "waits for an op that does not exist");
+    if (dependency.steps_back == 0 && dependency.op == id) fail(where + "waits for itself");
+  }
+}
+
+/// The collectives that a class issues on each stream to each communicator, in order.
+std::map<std::pair<StreamId, CommunicatorId>, std::vector<CollectiveId>> issued(const StepProgram& all,
+                                                                                const Program& program) {
+  std::map<std::pair<StreamId, CommunicatorId>, std::vector<CollectiveId>> order;
+  for (const Op& op : program.ops) {
+    if (op.kind != OpKind::collective) continue;
+    order[{op.stream, all.collectives[op.collective].communicator}].push_back(op.collective);
+  }
+  return order;
+}
+
+/// The k-th collective of a group on a stream is the same for all its members.
+void check_order(const StepProgram& program) {
+  std::vector<std::map<std::pair<StreamId, CommunicatorId>, std::vector<CollectiveId>>> orders;
+  for (const Program& one : program.programs) orders.push_back(issued(program, one));
+  for (CommunicatorId c = 0; c < program.communicators.size(); ++c) {
+    const Communicator& communicator = program.communicators[c];
+    for (std::size_t i = 0; i < communicator.class_of.size(); ++i) {
+      const ClassId first = communicator.class_of[i - i % communicator.members];
+      const std::uint32_t a = program.program_of[first];
+      const std::uint32_t b = program.program_of[communicator.class_of[i]];
+      if (a == b) continue;
+      for (StreamId s = 0; s < program.streams.size(); ++s) {
+        if (orders[a][{s, c}] != orders[b][{s, c}]) {
+          fail("classes " + std::to_string(first) + " and " + std::to_string(communicator.class_of[i]) +
+               " issue different collectives to '" + communicator.name + "' on stream '" + program.streams[s] + "'");
+        }
+      }
+    }
+  }
+}
+
+void check_classes(const StepProgram& program) {
+  const std::size_t classes = program.program_of.size();
+  bool any = false;
+  for (const std::uint32_t p : program.program_of) {
+    if (p >= program.programs.size()) fail("a class runs a program that does not exist");
+    any = any || !program.programs[p].ops.empty();
+  }
+  if (!any) fail("no class has anything to do");
+  if (program.chips_of.size() != classes) fail("chips_of and program_of differ in size");
+  if (program.speed_ppm.empty()) return;
+  if (program.speed_ppm.size() != classes) fail("speed_ppm and program_of differ in size");
+  if (std::count(program.speed_ppm.begin(), program.speed_ppm.end(), 0U) > 0) fail("a class has no speed");
+}
+
+/// Members of every group are classes, and each finds its own place.
+void check_communicator(const StepProgram& program, const Communicator& family) {
+  if (family.members == 0 || family.class_of.size() % family.members != 0) {
+    fail("the groups of '" + family.name + "' differ in size");
+  }
+  if (family.group_of.size() != program.program_of.size() || family.rank_of.size() != program.program_of.size()) {
+    fail("'" + family.name + "' does not say the group and rank of every class");
+  }
+  for (std::size_t i = 0; i < family.class_of.size(); ++i) {
+    const ClassId who = family.class_of[i];
+    if (who >= program.program_of.size()) fail("'" + family.name + "' has a member that is no class");
+    if (family.group_of[who] != i / family.members || family.rank_of[who] != i % family.members) {
+      fail("class " + std::to_string(who) + " of '" + family.name + "' has another group or rank than is listed");
+    }
+  }
+}
+
+/// Every class that issues a collective must be in a group of its communicator.
+void check_membership(const StepProgram& program) {
+  std::vector<std::set<CommunicatorId>> used(program.programs.size());
+  for (std::size_t p = 0; p < program.programs.size(); ++p) {
+    for (const Op& op : program.programs[p].ops) {
+      if (op.kind == OpKind::collective) used[p].insert(program.collectives[op.collective].communicator);
+    }
+  }
+  for (ClassId who = 0; who < program.program_of.size(); ++who) {
+    for (const CommunicatorId c : used[program.program_of[who]]) {
+      const Communicator& family = program.communicators[c];
+      const std::size_t place = static_cast<std::size_t>(family.group_of[who]) * family.members + family.rank_of[who];
+      if (place < family.class_of.size() && family.class_of[place] == who) continue;
+      fail("class " + std::to_string(who) + " issues a collective to '" + family.name + "' without being a member");
+    }
+  }
+}
+
+/// A route for every port that a member sends over; ports that are not used need none.
+void check_routes(const StepProgram& program, const Collective& collective, const Network& network) {
+  const TransferPlan& plan = program.plans[collective.plan];
+  const std::vector<RouteId>& table = program.route_tables[collective.routes];
+  const Communicator& family = program.communicators[collective.communicator];
+  if (table.size() != program.program_of.size() * plan.ports) fail("a route table has a wrong size");
+  for (const ClassId who : family.class_of) {
+    const Role& role = plan.roles[plan.role_of[family.rank_of[who]]];
+    for (const Lane& lane : role.lanes) {
+      for (std::uint32_t r = 0; r < lane.runs; ++r) {
+        const std::uint32_t port = role.runs[lane.first_run + r].port;
+        if (table[static_cast<std::size_t>(who) * plan.ports + port] < network.routes()) continue;
+        fail("class " + std::to_string(who) + " has no route for port " + std::to_string(port));
+      }
+    }
+  }
+}
+
+void check_collectives(const StepProgram& program, const Network& network) {
+  std::set<std::tuple<CommunicatorId, std::uint32_t, std::uint32_t>> checked;  // many collectives are laid alike
+  for (const Collective& one : program.collectives) {
+    if (one.communicator >= program.communicators.size()) fail("no such communicator");
+    if (one.plan >= program.plans.size()) fail("no such plan");
+    if (one.kind >= program.names.size()) fail("a collective without the name of its kind");
+    if (one.routes >= program.route_tables.size()) fail("no such route table");
+    if (program.plans[one.plan].members != program.communicators[one.communicator].members) {
+      fail("plan and group differ in size");
+    }
+    if (checked.insert({one.communicator, one.plan, one.routes}).second) check_routes(program, one, network);
+  }
+}
+
+}  // namespace
+
+void check(const StepProgram& program, const Network& network) {
+  if (program.names.empty()) fail("names[0] must be there, empty");
+  if (program.compute_stream.size() != program.streams.size()) fail("streams and compute_stream differ in size");
+  check_classes(program);
+  for (const TransferPlan& plan : program.plans) check(plan);
+  for (const Communicator& family : program.communicators) check_communicator(program, family);
+  check_collectives(program, network);
+  for (const Program& one : program.programs) {
+    for (OpId id = 0; id < one.ops.size(); ++id) check_op(program, one, id, network);
+    check_memory(program, one.memory);
+    check_memory(program, one.resident);
+  }
+  check_membership(program);
+  check_order(program);
+}
+
+}  // namespace stepsim

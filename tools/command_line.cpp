@@ -1,0 +1,149 @@
+#include "tools/command_line.h"
+
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+#include "sim/simulation.h"
+#include "tools/commands.h"
+#include "tools/version.h"
+
+namespace stepsim {
+
+namespace {
+
+const char* const examples = R"(Examples:
+  stepsim run scenarios/examples/llama3-70b-v5p-fsdp-tp.yaml
+  stepsim run SCENARIO --set parallelism.batch=8Mi --json result.json --trace trace.json
+  stepsim check SCENARIO --expect
+  stepsim topology SCENARIO --dot - | dot -Tsvg > cluster.svg
+  stepsim list models
+
+Exit codes: 0 done, 1 deadlock, unmet expectation or internal error, 2 wrong input, 3 does not fit memory.)";
+
+/// What the command line asked for; filled in while it is parsed.
+struct Request {
+  RunArguments run;
+  CheckArguments check;
+  FlowsArguments flows;
+  TopologyArguments topology;
+  ListArguments list;
+  std::function<ExitCode()> command;
+};
+
+void scenario_options(CLI::App* command, std::string& scenario, std::vector<std::string>& set, std::string& json) {
+  command->add_option("SCENARIO", scenario, "scenario file (YAML)")->required();
+  command->add_option("--set", set, "change a key of the scenario; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command->add_option("--json", json, "write JSON to a file, or to standard output (-), which then has nothing else")
+      ->type_name("FILE|-");
+}
+
+void add_run(CLI::App& app, Request& request) {
+  CLI::App* command = app.add_subcommand("run", "simulate a scenario and report where the step time goes");
+  RunArguments& run = request.run;
+  scenario_options(command, run.scenario, run.set, run.json);
+  command->add_option("--trace", run.trace, "write a Chrome / Perfetto trace (JSON) of the kept steps")
+      ->type_name("FILE");
+  command->add_option("--trace-classes", run.trace_classes, "chip classes in the trace at most")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(CLI::Range(1U, 1'000'000U));
+  command->add_option("--steps", run.steps, "play so many steps (otherwise until two in a row are alike)")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 1000U));
+  command->add_flag("--allow-oom", run.allow_oom, "exit 0 even if the configuration does not fit memory");
+  command->callback([&request] { request.command = [&request] { return run_command(request.run); }; });
+}
+
+void add_check(CLI::App& app, Request& request) {
+  CLI::App* command =
+      app.add_subcommand("check", "validate a scenario, print it with every default and its closed-form figures");
+  CheckArguments& check = request.check;
+  scenario_options(command, check.scenario, check.set, check.json);
+  command->add_flag("--expect", check.expect, "simulate as well and check the scenario's expect: entries");
+  command->callback([&request] { request.command = [&request] { return check_command(request.check); }; });
+}
+
+void add_flows(CLI::App& app, Request& request) {
+  CLI::App* command = app.add_subcommand("flows", "play a task graph over links: the engine alone");
+  command->add_option("CASE", request.flows.file, "task graph (JSON), - for standard input")->required();
+  command->add_option("--json", request.flows.json, "write JSON to a file, or to standard output (-)")
+      ->type_name("FILE|-");
+  command->callback([&request] { request.command = [&request] { return flows_command(request.flows); }; });
+}
+
+void add_topology(CLI::App& app, Request& request) {
+  CLI::App* command = app.add_subcommand("topology", "print the cluster of a scenario: chips, axes, links, bisection");
+  TopologyArguments& topology = request.topology;
+  scenario_options(command, topology.scenario, topology.set, topology.json);
+  command->get_option("--json")->expected(0, 1)->default_str("-");
+  command->add_option("--dot", topology.dot, "write the graph for Graphviz to a file, or to standard output (-)")
+      ->type_name("FILE|-");
+  command->callback([&request] { request.command = [&request] { return topology_command(request.topology); }; });
+}
+
+void add_list(CLI::App& app, Request& request) {
+  CLI::App* command = app.add_subcommand("list", "list the catalog and what is registered, with a line on each");
+  command->add_option("WHAT", request.list.what, "one kind only")->check(CLI::IsMember(listed_things()));
+  command->callback([&request] { request.command = [&request] { return list_command(request.list); }; });
+}
+
+void describe(CLI::App& app, Request& request) {
+  app.set_version_flag("--version", "stepsim " + version());
+  app.require_subcommand(1);
+  app.footer(examples);
+  add_run(app, request);
+  add_check(app, request);
+  add_flows(app, request);
+  add_topology(app, request);
+  add_list(app, request);
+}
+
+/// CLI11 has codes of its own; ours are 0 for help and version, 2 for wrong usage.
+ExitCode usage(const CLI::App& app, const CLI::ParseError& error) {
+  return app.exit(error) == 0 ? ExitCode::ok : ExitCode::input_error;
+}
+
+ExitCode guarded(const std::function<ExitCode()>& command) {
+  try {
+    return command();
+  } catch (const InputError& error) {
+    print_problems(error);
+    return ExitCode::input_error;
+  } catch (const TimeOverflow& error) {  // sizes and rates that lead beyond any sensible step
+    spdlog::error("{}", error.what());
+    return ExitCode::input_error;
+  } catch (const Deadlock& error) {
+    spdlog::error("deadlock: {}", error.what());
+  } catch (const std::exception& error) {
+    spdlog::error("{}", error.what());
+  }
+  return ExitCode::failed;
+}
+
+void log_to_stderr() {
+  auto logger = spdlog::stderr_color_st("stepsim");
+  logger->set_pattern("stepsim: %^%l%$: %v");
+  spdlog::set_default_logger(logger);
+}
+
+}  // namespace
+
+int command_line(int argc, char** argv) {
+  log_to_stderr();
+  CLI::App app("How long does one training step take on this cluster, and where does the time go?", "stepsim");
+  Request request;
+  describe(app, request);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return static_cast<int>(usage(app, error));
+  }
+  return static_cast<int>(guarded(request.command));
+}
+
+}  // namespace stepsim

@@ -1,0 +1,55 @@
+// commands.h: what each subcommand is given, and what it does. Each lies in a file of its own name.
+//
+// A command prints to standard output and returns the exit code; InputError and other errors leave it as exceptions
+// (command_line.cpp turns them into messages and codes).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tools/console.h"
+
+namespace stepsim {
+
+struct RunArguments {
+  std::string scenario;
+  std::vector<std::string> set;  // "key=value"
+  std::string json;              // a file, "-" for standard output, or empty
+  std::string trace;             // a file, or empty
+  std::uint32_t trace_classes = 64;
+  std::uint32_t steps = 0;  // 0: until two steps are alike
+  bool allow_oom = false;
+};
+ExitCode run_command(const RunArguments& arguments);
+
+struct CheckArguments {
+  std::string scenario;
+  std::vector<std::string> set;
+  std::string json;
+  bool expect = false;
+};
+ExitCode check_command(const CheckArguments& arguments);
+
+struct FlowsArguments {
+  std::string file;
+  std::string json;
+};
+ExitCode flows_command(const FlowsArguments& arguments);
+
+struct TopologyArguments {
+  std::string scenario;
+  std::vector<std::string> set;
+  std::string json;
+  std::string dot;
+};
+ExitCode topology_command(const TopologyArguments& arguments);
+
+struct ListArguments {
+  std::string what;  // "chips", ..., empty: everything
+};
+ExitCode list_command(const ListArguments& arguments);
+/// What can be listed, in order.
+std::vector<std::string> listed_things();
+
+}  // namespace stepsim

@@ -1,0 +1,38 @@
+#include "tools/console.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace stepsim {
+
+namespace {
+
+bool set_in_environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0';
+}
+
+}  // namespace
+
+bool colour_on_stdout() {
+  const char* terminal = std::getenv("TERM");
+  const bool dumb = terminal != nullptr && std::strcmp(terminal, "dumb") == 0;
+  return isatty(STDOUT_FILENO) != 0 && !dumb && !set_in_environment("NO_COLOR");
+}
+
+Progress::Progress(const std::string& text) {
+  if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "%s", text.c_str());
+}
+
+Progress::~Progress() {
+  if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\x1b[K");
+}
+
+void print_problems(const InputError& error) {
+  for (const Problem& problem : error.problems()) std::fprintf(stderr, "%s\n", to_string(problem).c_str());
+}
+
+}  // namespace stepsim

@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <memory>
+
+#include "scenarios/catalog.h"
+#include "scenarios/run.h"
+#include "tools/commands.h"
+#include "tools/output_file.h"
+#include "tools/run_json.h"
+#include "tools/run_report.h"
+#include "tools/trace.h"
+
+namespace stepsim {
+
+namespace {
+
+/// Options that are keys of the scenario go the way of --set, so that the resolved scenario shows them.
+std::vector<std::string> overrides(const RunArguments& arguments) {
+  std::vector<std::string> all = arguments.set;
+  if (arguments.steps > 0) all.push_back(fmt::format("simulation.exact_steps={}", arguments.steps));
+  if (arguments.allow_oom) all.push_back("allow_oom=true");
+  return all;
+}
+
+std::unique_ptr<OutputFile> trace_file(const RunArguments& arguments) {
+  if (arguments.trace.empty()) return nullptr;
+  if (arguments.trace == "-") throw InputError("--trace", "expected a file name, found -");
+  if (arguments.trace == arguments.json) throw InputError("--trace", "the same file as --json");
+  return std::make_unique<OutputFile>("--trace", arguments.trace);
+}
+
+void trace(const RunArguments& arguments, const RunResult& result, OutputFile& file) {
+  std::vector<std::string> kinds;
+  for (const GraphLink& link : result.assembly.cluster->links()) kinds.push_back(link.kind);
+  write_trace(file.stream(), {result.assembly.plan.program, result.timeline, kinds, arguments.trace_classes});
+  file.commit();
+  if (result.timeline.classes > arguments.trace_classes) {
+    spdlog::warn("the trace shows {} of {} classes (--trace-classes)", arguments.trace_classes,
+                 result.timeline.classes);
+  }
+}
+
+ExitCode verdict(const Scenario& scenario, const RunResult& result) {
+  if (!result.timeline.periodic && scenario.run.exact_steps == 0) {
+    spdlog::warn("no two steps in a row were alike in {} steps: the last complete one is reported",
+                 result.timeline.steps);
+  }
+  if (result.memory.fits) return ExitCode::ok;
+  const auto gib = [](Bytes bytes) { return static_cast<double>(bytes) / 0x1p30; };
+  spdlog::warn("does not fit memory: the peak is {:.4g} GiB of {:.4g} GiB per chip, most of it {}",
+               gib(result.memory.peak), gib(result.memory.capacity),
+               result.memory.parts.empty() ? "unknown" : result.memory.parts.front().first);
+  return scenario.allow_oom ? ExitCode::ok : ExitCode::out_of_memory;
+}
+
+}  // namespace
+
+ExitCode run_command(const RunArguments& arguments) {
+  Scenario scenario = load(arguments.scenario, overrides(arguments), default_catalog());
+  JsonOutput json(arguments.json);
+  const std::unique_ptr<OutputFile> trace_out = trace_file(arguments);
+  scenario.run.record_memory = trace_out != nullptr;
+  const RunResult result = [&] {
+    const Progress progress("simulating " + scenario.name + " ...");
+    return run(scenario);
+  }();
+  if (json.wanted()) json.write(run_json(scenario, result));
+  if (trace_out != nullptr) trace(arguments, result, *trace_out);
+  if (!json.owns_stdout()) print(run_report(scenario, result, colour_on_stdout()));
+  return verdict(scenario, result);
+}
+
+}  // namespace stepsim

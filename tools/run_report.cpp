@@ -1,0 +1,231 @@
+#include "tools/run_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "tools/format.h"
+#include "tools/path_summary.h"
+#include "tools/table.h"
+
+namespace stepsim {
+
+namespace {
+
+constexpr int bar_cells = 24;
+constexpr std::size_t most_links = 8;
+constexpr std::size_t most_path_parts = 8;
+
+std::string title(const std::string& text, const std::string& note, bool colour) {
+  return "\n" + paint(colour, Paint::bold, text) + (note.empty() ? "" : paint(colour, Paint::dim, "  " + note)) + "\n";
+}
+
+std::string note(const std::string& text, bool colour) {
+  return "  " + paint(colour, Paint::dim, wrapped(text, 96, 2)) + "\n";
+}
+
+/// Computing is what one pays for; the rest is what one could save.
+Paint paint_of(const std::string& part) {
+  if (part.starts_with("exposed.")) return Paint::red;
+  if (part.starts_with("bubble.") || part.starts_with("idle.") || part == "straggler") return Paint::yellow;
+  return Paint::green;
+}
+
+const ClassBreakdown* most_common(const RunResult& result) {
+  const ClassId who = most_common_class(result.breakdown);
+  const auto found = std::find_if(result.breakdown.begin(), result.breakdown.end(),
+                                  [&](const ClassBreakdown& one) { return one.who == who; });
+  return found == result.breakdown.end() ? nullptr : &*found;
+}
+
+struct Range {
+  Picoseconds least = Picoseconds::max();
+  Picoseconds most;
+  std::size_t classes = 0;
+};
+
+/// Least and most time that any class spends on each part; a class without it spends none.
+std::map<std::string, Range> ranges(const RunResult& result) {
+  std::map<std::string, Range> all;
+  for (const ClassBreakdown& one : result.breakdown) {
+    for (const BreakdownPart& part : one.parts) {
+      Range& range = all[part.name];
+      range.least = std::min(range.least, part.time);
+      range.most = std::max(range.most, part.time);
+      ++range.classes;
+    }
+  }
+  for (auto& [name, range] : all) {
+    if (range.classes < result.breakdown.size()) range.least = Picoseconds(0);
+  }
+  return all;
+}
+
+std::vector<Cell> breakdown_row(const BreakdownPart& part, const std::string& time, Picoseconds step) {
+  const double of_step = share(part.time, step);
+  return {part.name, time, percent_text(of_step), Cell(bar(of_step, bar_cells), paint_of(part.name))};
+}
+
+std::string of_classes(const RunResult& result, const ClassBreakdown& shown) {
+  std::uint64_t chips = 0;
+  for (const ClassBreakdown& one : result.breakdown) chips += one.chips;
+  if (result.breakdown.size() == 1)
+    return fmt::format("alike on all {} chips", grouped(static_cast<std::int64_t>(chips)));
+  return fmt::format("on {} of {} chips; least and most of {} classes beside",
+                     grouped(static_cast<std::int64_t>(shown.chips)), grouped(static_cast<std::int64_t>(chips)),
+                     result.breakdown.size());
+}
+
+std::string giga(double bytes_per_s) {
+  return significant(bytes_per_s / 1e9, 3);
+}
+
+}  // namespace
+
+std::string headline(const Scenario& scenario, const RunResult& result, bool colour) {
+  Table table({{"step time"}, {"tokens/s"}, {"tokens/s/chip"}, {"model TFLOP/s/chip"}, {"MFU"}, {"peak memory/chip"}});
+  const MemoryReport& memory = result.memory;
+  const Cell peak(bytes_text(static_cast<double>(memory.peak)), memory.fits ? Paint::bold : Paint::red);
+  table.row({Cell(time_text(result.step_time), Paint::bold), Cell(count_text(result.tokens_per_s), Paint::bold),
+             Cell(significant(result.tokens_per_s_per_chip, 4), Paint::bold),
+             Cell(significant(result.model_flops_per_s_per_chip / 1e12, 4), Paint::bold),
+             Cell(percent_text(result.mfu), Paint::bold), peak});
+  const auto flops = scenario.cluster.chip.flops.find(scenario.strategy.dtype);
+  std::string text = title("Step", "", colour) + table.text(colour);
+  if (flops != scenario.cluster.chip.flops.end()) {
+    text += note(fmt::format("MFU of the dense {} peak, {} TFLOP/s; model FLOP: {}", scenario.strategy.dtype,
+                             significant(flops->second / 1e12, 4), result.flop_formula),
+                 colour);
+  }
+  return text;
+}
+
+std::string breakdown_table(const RunResult& result, bool colour) {
+  const ClassBreakdown* shown = most_common(result);
+  if (shown == nullptr) return "";
+  const TimeUnit unit = time_unit(result.step_time);
+  const bool several = result.breakdown.size() > 1;
+  std::vector<Column> columns = {
+      {"part", Align::left}, {unit.name}, {"share"}, {std::string(bar_cells, ' '), Align::left}};
+  if (several) columns.insert(columns.end(), {{"least " + unit.name}, {"most " + unit.name}});
+  Table table(columns);
+  std::vector<Picoseconds> times;
+  for (const BreakdownPart& part : shown->parts) times.push_back(part.time);
+  const std::vector<std::string> texts = in_unit_exactly(times, unit, 3);
+  const std::map<std::string, Range> range = ranges(result);
+  for (std::size_t i = 0; i < shown->parts.size(); ++i) {
+    std::vector<Cell> row = breakdown_row(shown->parts[i], texts[i], result.step_time);
+    if (several) {
+      const Range& between = range.at(shown->parts[i].name);
+      row.insert(row.end(), {in_unit(between.least, unit, 3), in_unit(between.most, unit, 3)});
+    }
+    table.row(row);
+  }
+  table.rule();
+  table.row({"step", Cell(in_unit(result.step_time, unit, 3), Paint::bold),
+             percent_text(share(result.step_time, result.step_time))});
+  return title("Where the step goes", of_classes(result, *shown), colour) + table.text(colour);
+}
+
+std::string collectives_table(const RunResult& result, bool colour) {
+  if (result.collectives.empty()) return title("Communication", "none", colour);
+  Picoseconds longest;
+  for (const CollectiveReport& use : result.collectives) longest = std::max(longest, use.issued);
+  const TimeUnit unit = time_unit(longest);
+  Table table({{"collective", Align::left},
+               {"count"},
+               {"issued " + unit.name},
+               {"hidden"},
+               {"exposed"},
+               {"overlap"},
+               {"sent"},
+               {"GB/s"},
+               {"limit"},
+               {"slack"},
+               {"needs"}});
+  for (const CollectiveReport& use : result.collectives) {
+    table.row({use.axis + " " + use.kind, grouped(use.count), in_unit(use.issued, unit, 2),
+               in_unit(use.hidden, unit, 2),
+               Cell(in_unit(use.exposed, unit, 2), use.exposed > Picoseconds(0) ? Paint::red : Paint::plain),
+               percent_text(share(use.overlapped, use.communicating)), bytes_text(static_cast<double>(use.sent)),
+               giga(use.achieved), giga(use.limit), in_unit(use.slack, unit, 2),
+               use.required > 0 ? giga(use.required) : "-"});
+  }
+  return title("Communication", "per chip and step; GB/s achieved, limit of the links, needed to be hidden", colour) +
+         table.text(colour);
+}
+
+std::string links_table(const RunResult& result, bool colour) {
+  if (result.links.empty()) return "";
+  Table table(
+      {{"links", Align::left}, {"number"}, {"capacity each"}, {"carried"}, {"busy"}, {"busiest"}, {"flows at most"}});
+  for (std::size_t i = 0; i < result.links.size() && i < most_links; ++i) {
+    const LinkClassUse& use = result.links[i];
+    table.row({use.kind, grouped(use.links), rate_text(use.capacity), bytes_text(static_cast<double>(use.bytes)),
+               percent_text(use.busy), percent_text(use.busiest), grouped(use.peak_flows)});
+  }
+  const std::size_t left_out = result.links.size() - std::min(result.links.size(), most_links);
+  const std::string more = left_out > 0 ? fmt::format("; {} more in --json", left_out) : "";
+  return title("Busiest links", "by kind, each direction by itself" + more, colour) + table.text(colour);
+}
+
+std::string memory_table(const RunResult& result, bool colour) {
+  const MemoryReport& memory = result.memory;
+  Table table({{"part", Align::left}, {"size"}, {"share"}, {std::string(bar_cells, ' '), Align::left}});
+  for (const auto& [name, bytes] : memory.parts) {
+    const double of_peak = share(static_cast<double>(bytes), static_cast<double>(memory.peak));
+    table.row({name, bytes_text(static_cast<double>(bytes)), percent_text(of_peak),
+               Cell(bar(of_peak, bar_cells), Paint::cyan)});
+  }
+  const double of_capacity = share(static_cast<double>(memory.peak), static_cast<double>(memory.capacity));
+  table.rule();
+  table.row({"peak", Cell(bytes_text(static_cast<double>(memory.peak)), Paint::bold),
+             memory.parts.empty() ? "" : percent_text(1)});
+  const std::string fit =
+      fmt::format("{} of {}, the fullest chip at its peak{}", percent_text(of_capacity),
+                  bytes_text(static_cast<double>(memory.capacity)), memory.fits ? "" : ": DOES NOT FIT");
+  return title("Memory", fit, colour) + table.text(colour);
+}
+
+std::string critical_path_table(const RunResult& result, bool colour) {
+  const auto stretches = path_stretches(result.assembly.plan.program, result.critical_path);
+  const std::vector<PathPart> parts = path_parts(stretches);
+  if (parts.empty()) return "";
+  const TimeUnit unit = time_unit(result.step_time);
+  Table table({{"what", Align::left},
+               {unit.name},
+               {"share"},
+               {std::string(bar_cells, ' '), Align::left},
+               {"contention"},
+               {"stretches"},
+               {"longest"}});
+  for (std::size_t i = 0; i < parts.size() && i < most_path_parts; ++i) {
+    const PathPart& part = parts[i];
+    const double of_step = share(part.time, result.step_time);
+    table.row({part.name, in_unit(part.time, unit, 3), percent_text(of_step),
+               Cell(bar(of_step, bar_cells), Paint::cyan), in_unit(part.contention, unit, 3), grouped(part.stretches),
+               in_unit(part.longest, unit, 3)});
+  }
+  const std::size_t left_out = parts.size() - std::min(parts.size(), most_path_parts);
+  const std::string more = left_out > 0 ? fmt::format("; {} more in --json", left_out) : "";
+  return title("Critical path", "what released what, back from the end of the step" + more, colour) +
+         table.text(colour);
+}
+
+std::string run_report(const Scenario& scenario, const RunResult& result, bool colour) {
+  const Counters& counters = result.timeline.counters;
+  const std::string steps = result.timeline.periodic ? "steps until two were alike" : "steps, not periodic";
+  std::string text = subject(scenario, result.assembly, colour) + headline(scenario, result, colour);
+  text += breakdown_table(result, colour) + collectives_table(result, colour) + links_table(result, colour);
+  text += memory_table(result, colour) + critical_path_table(result, colour);
+  text += "\n" + paint(colour, Paint::bold, wrapped(result.bottleneck, 98, 0)) + "\n";
+  text += paint(
+      colour, Paint::dim,
+      fmt::format("played {} {}: {} transfers, {} events, {} rate solves", result.timeline.steps, steps,
+                  count_text(static_cast<double>(counters.transfers)), count_text(static_cast<double>(counters.events)),
+                  count_text(static_cast<double>(counters.rate_solves))));
+  return text + "\n";
+}
+
+}  // namespace stepsim

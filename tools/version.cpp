@@ -1,0 +1,9 @@
+#include "tools/version.h"
+
+namespace stepsim {
+
+std::string version() {
+  return STEPSIM_VERSION;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,84 @@
+#include "topology/mesh.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "topology/mesh_check.h"
+
+namespace stepsim {
+
+Mesh::Mesh(const Cluster& cluster, std::vector<MeshAxis> axes, Placement placement)
+    : axes_(std::move(axes)), placement_(std::move(placement)) {
+  check_mesh(cluster, axes_);
+  check_placement(cluster, axes_, placement_);
+  hardware_ = cluster.axes();
+}
+
+std::vector<GroupAxis> Mesh::group_shape(const std::vector<int>& mesh_axes) const {
+  std::vector<GroupAxis> shape;
+  for (const int mesh_axis : mesh_axes) {
+    for (const AxisDigit& digit : placement_.digits.at(static_cast<std::size_t>(mesh_axis))) {
+      if (digit.extent == 1) continue;
+      const bool adjacent = !shape.empty() && shape.back().hardware_axis == digit.hardware_axis &&
+                            shape.back().hops == digit.stride * digit.extent;
+      if (adjacent) {
+        shape.back() = {digit.hardware_axis, shape.back().extent * digit.extent, digit.stride, false};
+      } else {
+        shape.push_back({digit.hardware_axis, digit.extent, digit.stride, false});
+      }
+    }
+  }
+  for (GroupAxis& axis : shape) {
+    const HardwareAxis& hardware = hardware_[static_cast<std::size_t>(axis.hardware_axis)];
+    axis.closed = hardware.wraps && axis.extent * axis.hops == hardware.extent;
+  }
+  return shape;
+}
+
+Mesh::Groups Mesh::groups(const std::vector<int>& mesh_axes) const {
+  const std::vector<GroupAxis> shape = group_shape(mesh_axes);
+  std::uint32_t chips = 1;
+  for (const HardwareAxis& axis : hardware_) chips *= static_cast<std::uint32_t>(axis.extent);
+  std::vector<std::uint32_t> id_stride(hardware_.size(), 1);  // of chip ids, per hardware axis
+  for (std::size_t axis = hardware_.size(); axis-- > 1;) {
+    id_stride[axis - 1] = id_stride[axis] * static_cast<std::uint32_t>(hardware_[axis].extent);
+  }
+
+  Groups groups;
+  for (const GroupAxis& axis : shape) groups.members *= static_cast<std::uint32_t>(axis.extent);
+  std::vector<std::uint32_t> group_led_by(chips);  // by the member of rank 0, which has the lowest chip id
+  std::uint32_t known = 0;
+  for (std::uint32_t chip = 0; chip < chips; ++chip) {
+    std::uint32_t rank = 0;
+    std::uint32_t leader = chip;
+    for (const GroupAxis& axis : shape) {
+      const std::uint32_t unit = id_stride[axis.hardware_axis] * static_cast<std::uint32_t>(axis.hops);
+      const std::uint32_t digit = chip / unit % static_cast<std::uint32_t>(axis.extent);
+      rank = rank * static_cast<std::uint32_t>(axis.extent) + digit;
+      leader -= digit * unit;
+    }
+    if (leader == chip) group_led_by[chip] = known++;
+    groups.group_of.push_back(group_led_by[leader]);
+    groups.rank_of.push_back(rank);
+  }
+  return groups;
+}
+
+std::string Mesh::describe(int mesh_axis) const {
+  std::string text;
+  for (const GroupAxis& axis : group_shape({mesh_axis})) {
+    const HardwareAxis& hardware = hardware_[static_cast<std::size_t>(axis.hardware_axis)];
+    const std::string form = axis.closed ? "ring" : "line";
+    text += (text.empty() ? "" : ", ") + hardware.name;
+    if (axis.extent == hardware.extent) {
+      text += " (" + form + " of " + std::to_string(axis.extent) + ")";
+      continue;
+    }
+    text += "[" + std::to_string(axis.extent) + " of " + std::to_string(hardware.extent);
+    if (axis.hops > 1) text += ", stride " + std::to_string(axis.hops);
+    text += "] (" + form + ")";
+  }
+  return text.empty() ? "one chip" : text;
+}
+
+}  // namespace stepsim

@@ -1,0 +1,23 @@
+#include "topology/summary.h"
+
+#include <algorithm>
+
+namespace stepsim {
+
+TopologySummary summarize(const Cluster& cluster) {
+  TopologySummary summary{cluster.chips(),     cluster.cores(),   cluster.hosts(), cluster.axes(), {},
+                          cluster.bisection(), cluster.diameter()};
+  for (const GraphLink& link : cluster.links()) {
+    const auto same = [&](const LinkKind& kind) {
+      return kind.kind == link.kind && kind.capacity == link.capacity && kind.latency == link.latency;
+    };
+    auto kind = std::find_if(summary.links.begin(), summary.links.end(), same);
+    if (kind == summary.links.end()) {
+      kind = summary.links.insert(kind, {link.kind, 0, link.capacity, link.latency});
+    }
+    ++kind->count;
+  }
+  return summary;
+}
+
+}  // namespace stepsim
