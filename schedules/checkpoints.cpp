@@ -35,7 +35,7 @@ void keep_evenly(const std::vector<std::size_t>& candidates, std::size_t count, 
 }
 
 /// The tensors kept with per_layer.
-Tensors kept_per_layer(const Section& section, int per_layer) {
+Tensors kept_per_layer(const ModelSection& section, int per_layer) {
   const std::size_t tensors = section.tensors.size();
   const Tensors made = written_by(section.forward, tensors);
   const Tensors needed = read_by(section.backward, tensors);
@@ -60,7 +60,7 @@ Tensors kept_per_layer(const Section& section, int per_layer) {
 
 }  // namespace
 
-std::vector<int> recomputed(const Section& section, const Strategy& strategy) {
+std::vector<int> recomputed(const ModelSection& section, const Strategy& strategy) {
   std::vector<int> ops;
   if (strategy.checkpoints == Checkpoints::none) return ops;
   const bool all = strategy.checkpoints == Checkpoints::full;

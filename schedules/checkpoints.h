@@ -18,6 +18,6 @@
 namespace stepsim {
 
 /// Indices into section.forward, in order. InputError on "parallelism.checkpoints_per_layer".
-std::vector<int> recomputed(const Section& section, const Strategy& strategy);
+std::vector<int> recomputed(const ModelSection& section, const Strategy& strategy);
 
 }  // namespace stepsim

@@ -9,7 +9,7 @@
 namespace stepsim {
 
 /// A lookup: each chip reads its part of D of the rows of its tokens. The backward adds to the rows of the gradient.
-Section embedding_section(const ModelSpec& model, const Strategy& strategy) {
+ModelSection embedding_section(const ModelSpec& model, const Strategy& strategy) {
   SectionBuilder b(model, strategy);
   const UnitIndex table = b.unit("embedding", "", b.shapes().vocabulary * b.shapes().d_model);
   b.section.output = b.tensor("embedding", b.residual());
@@ -23,7 +23,7 @@ Section embedding_section(const ModelSpec& model, const Strategy& strategy) {
   return b.section;
 }
 
-Section layer_section(const ModelSpec& model, const Strategy& strategy) {
+ModelSection layer_section(const ModelSpec& model, const Strategy& strategy) {
   SectionBuilder b(model, strategy);
   const bool attends = model.attention != Attention::none;
   b.section.input = b.tensor("layer input", b.residual());
@@ -44,7 +44,7 @@ Section layer_section(const ModelSpec& model, const Strategy& strategy) {
 
 /// Final norm, logits, and softmax with its loss as one op over the logits and their gradient. Tied embeddings share
 /// the embedding's unit (tape.h), with the final norm in it.
-Section head_section(const ModelSpec& model, const Strategy& strategy) {
+ModelSection head_section(const ModelSpec& model, const Strategy& strategy) {
   SectionBuilder b(model, strategy);
   const double logits = b.shapes().tokens * b.shapes().vocabulary;
   b.section.input = b.tensor("head input", b.residual());

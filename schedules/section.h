@@ -20,8 +20,8 @@ namespace stepsim {
 /// What kind of work a compute op is. The order is that of the phase names in StepProgram::names, from 1.
 enum class Phase : std::uint8_t { forward, backward_input, backward_weight, recompute, optimizer };
 
-using TensorIndex = int;  // in Section::tensors
-using UnitIndex = int;    // in Section::units
+using TensorIndex = int;  // in ModelSection::tensors
+using UnitIndex = int;    // in ModelSection::units
 
 struct SectionTensor {
   std::string name;
@@ -53,7 +53,7 @@ struct SectionOp {
   [[nodiscard]] double work() const { return m > 0 ? 2 * m * k * n : flop; }
 };
 
-struct Section {
+struct ModelSection {
   std::vector<SectionTensor> tensors;
   std::vector<WeightUnit> units;
   std::vector<SectionOp> forward;
@@ -65,14 +65,14 @@ struct Section {
 };
 
 /// The sections of a model, per chip. The embedding and the head exist when the vocabulary is not empty.
-Section embedding_section(const ModelSpec& model, const Strategy& strategy);
-Section layer_section(const ModelSpec& model, const Strategy& strategy);
-Section head_section(const ModelSpec& model, const Strategy& strategy);
+ModelSection embedding_section(const ModelSpec& model, const Strategy& strategy);
+ModelSection layer_section(const ModelSpec& model, const Strategy& strategy);
+ModelSection head_section(const ModelSpec& model, const Strategy& strategy);
 
 /// Collective matmul: cuts each critical tensor gather with the op that first reads it, and each
 /// reduce-scatter with the op that last writes its input, into `chunks` parts each, so that part i of one
 /// overlaps part i+1 of the other.
-void split_for_overlap(Section& section, int chunks);
+void split_for_overlap(ModelSection& section, int chunks);
 
 /// Roofline time of a compute op.
 Picoseconds op_time(const SectionOp& op, const ChipSpec& chip, const Strategy& strategy);

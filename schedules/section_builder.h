@@ -1,4 +1,4 @@
-// section_builder.h: writes a Section op by op. For the files that hold the tables of a block only.
+// section_builder.h: writes a ModelSection op by op. For the files that hold the tables of a block only.
 #pragma once
 
 #include <string>
@@ -54,7 +54,7 @@ class SectionBuilder {
   SectionOp& collective(const std::string& label, const std::string& axis, CollectiveKind kind, Bytes array,
                         const std::vector<TensorIndex>& reads, TensorIndex writes);
 
-  Section section;
+  ModelSection section;
 
  private:
   SectionOp& add(const std::string& label, Phase phase, const std::vector<TensorIndex>& reads,

@@ -88,12 +88,13 @@ class Unroller {
     }
   }
 
-  void play(const Section& section, const std::vector<SectionOp>& ops, Instances& made, std::int32_t layer,
+  void play(const ModelSection& section, const std::vector<SectionOp>& ops, Instances& made, std::int32_t layer,
             int first_unit) {
     for (const SectionOp& op : ops) play_op(section, op, made, layer, first_unit);
   }
 
-  TapeOp& play_op(const Section& section, const SectionOp& op, Instances& made, std::int32_t layer, int first_unit) {
+  TapeOp& play_op(const ModelSection& section, const SectionOp& op, Instances& made, std::int32_t layer,
+                  int first_unit) {
     TapeOp tape_op;
     tape_op.op = &op;
     tape_op.phase = op.phase;
@@ -107,7 +108,7 @@ class Unroller {
     return tape_.ops.back();
   }
 
-  std::uint32_t touch(const Section& section, Instances& made, TensorIndex t) {
+  std::uint32_t touch(const ModelSection& section, Instances& made, TensorIndex t) {
     std::uint32_t& instance = made[index(t)];
     const auto now = static_cast<std::uint32_t>(tape_.ops.size());
     if (instance == unmade) {
@@ -136,7 +137,7 @@ class Unroller {
   std::vector<Instances> layers_;
 };
 
-void collect_units(std::vector<WeightUnit>& units, const Section& section, int layer) {
+void collect_units(std::vector<WeightUnit>& units, const ModelSection& section, int layer) {
   for (WeightUnit unit : section.units) {
     unit.layer = layer;
     units.push_back(unit);
@@ -148,10 +149,10 @@ void collect_units(std::vector<WeightUnit>& units, const Section& section, int l
 std::vector<WeightUnit> weight_units(const ModelSpec& model, const Strategy& strategy) {
   std::vector<WeightUnit> units;
   if (model.vocabulary > 0) collect_units(units, embedding_section(model, strategy), -1);
-  const Section layer = layer_section(model, strategy);
+  const ModelSection layer = layer_section(model, strategy);
   for (int i = 0; i < model.layers; ++i) collect_units(units, layer, i);
   if (model.vocabulary == 0) return units;
-  const Section head = head_section(model, strategy);
+  const ModelSection head = head_section(model, strategy);
   if (model.tied_embeddings) {
     units.front().parameters = head.units.front().parameters;  // the same table, and the final norm
   } else {

@@ -37,8 +37,8 @@ struct Visit {
 };
 
 struct Tape {
-  Section embedding, layer, head;  // where the ops point to
-  bool has_ends = false;           // embedding and head exist
+  ModelSection embedding, layer, head;  // where the ops point to
+  bool has_ends = false;                // embedding and head exist
   std::vector<WeightUnit> units;
   std::vector<TapeOp> ops;
   std::vector<Visit> visits;

@@ -58,7 +58,7 @@ std::vector<SectionOp> split(const std::vector<SectionOp>& ops, int chunks) {
 
 }  // namespace
 
-void split_for_overlap(Section& section, int chunks) {
+void split_for_overlap(ModelSection& section, int chunks) {
   if (chunks <= 1) return;
   section.forward = split(section.forward, chunks);
   section.backward = split(section.backward, chunks);

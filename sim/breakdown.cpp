@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
+#include <utility>
 
 #include "sim/causes.h"
 #include "sim/idle.h"
@@ -10,13 +10,26 @@
 namespace stepsim {
 namespace {
 
-std::string part_name(const StepProgram& program, const Stretch& stretch) {
+using Part = std::pair<Reason, NameId>;
+
+Part part_of(const StepProgram& program, const Stretch& stretch) {
   const auto tag = [&] { return program.programs[program.program_of[stretch.op.who]].ops[stretch.op.op].tag; };
   switch (stretch.reason) {
     case Reason::compute:
-      return program.names[tag().phase];
+      return {Reason::compute, tag().phase};
     case Reason::exposed:
-      return "exposed." + program.names[tag().axis];
+      return {Reason::exposed, tag().axis};
+    default:
+      return {stretch.reason, 0};
+  }
+}
+
+std::string name_of(const StepProgram& program, const Part& part) {
+  switch (part.first) {
+    case Reason::compute:
+      return program.names[part.second];
+    case Reason::exposed:
+      return "exposed." + program.names[part.second];
     case Reason::straggler:
       return "straggler";
     case Reason::start:
@@ -29,24 +42,11 @@ std::string part_name(const StepProgram& program, const Stretch& stretch) {
   return "idle.end";
 }
 
-/// Compute phases in the order of their names' ids, then exposed, straggler, idle, each by name.
-std::tuple<int, NameId, std::string> rank(const StepProgram& program, const std::string& name) {
-  const auto found = std::find(program.names.begin(), program.names.end(), name);
-  const auto id = static_cast<NameId>(found - program.names.begin());
-  if (name.starts_with("exposed.")) return {1, 0, name};
-  if (name == "straggler") return {2, 0, name};
-  if (name.starts_with("idle.")) return {3, 0, name};
-  return {0, id, name};
-}
-
 std::vector<BreakdownPart> parts_of(const StepProgram& program, const std::vector<Stretch>& stretches) {
-  std::map<std::string, Picoseconds> sums;
-  for (const Stretch& stretch : stretches) sums[part_name(program, stretch)] += stretch.end - stretch.start;
+  std::map<Part, Picoseconds> sums;
+  for (const Stretch& stretch : stretches) sums[part_of(program, stretch)] += stretch.end - stretch.start;
   std::vector<BreakdownPart> parts;
-  for (const auto& [name, time] : sums) parts.push_back({name, time});
-  std::sort(parts.begin(), parts.end(), [&](const BreakdownPart& a, const BreakdownPart& b) {
-    return rank(program, a.name) < rank(program, b.name);
-  });
+  for (const auto& [part, time] : sums) parts.push_back({name_of(program, part), time});
   return parts;
 }
 

@@ -27,7 +27,8 @@ struct BreakdownPart {
 struct ClassBreakdown {
   ClassId who = 0;
   std::uint64_t chips = 1;
-  std::vector<BreakdownPart> parts;  // sums to the step time exactly; the phases in order of NameId first
+  // Sums to the step time exactly. In this order: phases by NameId, exposed by NameId of the axis, straggler, idle.
+  std::vector<BreakdownPart> parts;
 };
 
 /// Classes with equal parts are merged; `who` is the first of them.

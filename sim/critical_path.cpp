@@ -11,7 +11,7 @@
 namespace stepsim {
 namespace {
 
-/// What a collective of one group takes when nothing else is on the network and all members arrive at once.
+/// When each member of one group would leave a collective if nothing else were on the network and all arrived at once.
 class AloneTimes {
  public:
   AloneTimes(const StepProgram& program, const Network& network, const RunOptions& options)
@@ -20,10 +20,15 @@ class AloneTimes {
     options_.record_memory = false;
   }
 
-  Picoseconds of(CollectiveId id, std::uint32_t group) {
+  Picoseconds of(CollectiveId id, std::uint32_t group, std::uint32_t rank) {
     const auto [entry, is_new] = known_.try_emplace({id, group});
-    if (is_new) entry->second = simulate(alone(id, group), network_, options_).window_end();
-    return entry->second;
+    if (is_new) {
+      const Timeline timeline = simulate(alone(id, group), network_, options_);
+      for (ClassId member = 0; member < timeline.classes; ++member) {
+        entry->second.push_back(timeline.at(0, member, 0).end);
+      }
+    }
+    return entry->second[rank];
   }
 
  private:
@@ -32,7 +37,7 @@ class AloneTimes {
   const StepProgram& program_;
   const Network& network_;
   RunOptions options_;
-  std::map<std::pair<CollectiveId, std::uint32_t>, Picoseconds> known_;
+  std::map<std::pair<CollectiveId, std::uint32_t>, std::vector<Picoseconds>> known_;  // [rank]
 };
 
 /// A program of the members of one group only, renumbered, whose single op is the collective.
@@ -72,6 +77,7 @@ class PathReader {
       : program_(program),
         network_(network),
         timeline_(timeline),
+        options_(options),
         causes_(program, timeline),
         alone_(program, network, options) {}
 
@@ -83,13 +89,17 @@ class PathReader {
   }
   [[nodiscard]] const OpTimes& times(const OpInstance& op) const { return timeline_.at(op.step, op.who, op.op); }
   [[nodiscard]] std::optional<OpInstance> last_of_step() const;
+  [[nodiscard]] OpInstance peer_of(const OpInstance& op, ClassId who) const;
+  [[nodiscard]] static bool may_hold_up(const TransferPlan& plan, std::uint32_t rank, std::uint32_t own);
   [[nodiscard]] OpInstance last_to_arrive(const OpInstance& op) const;
   void add(const OpInstance& op, Picoseconds start, Picoseconds end);
-  [[nodiscard]] Picoseconds contention(const OpInstance& op, Picoseconds span);
+  [[nodiscard]] Picoseconds alone_time(const Op& transfer, bool until_drained) const;
+  [[nodiscard]] Picoseconds contention(const OpInstance& op, Picoseconds start, Picoseconds end);
 
   const StepProgram& program_;
   const Network& network_;
   const Timeline& timeline_;
+  const RunOptions& options_;
   Causes causes_;
   AloneTimes alone_;
   std::vector<PathPiece> backward_;
@@ -108,35 +118,77 @@ std::optional<OpInstance> PathReader::last_of_step() const {
   return std::nullopt;
 }
 
-/// The member of op's group whose arrival was last (ties: the lowest rank, but `op` itself where it is among them).
+/// The op of the same collective in another program: the same one in order on its stream.
+OpInstance PathReader::peer_of(const OpInstance& op, ClassId who) const {
+  const std::uint32_t own = program_.program_of[op.who];
+  const std::uint32_t other = program_.program_of[who];
+  if (own == other) return {who, op.op, op.step};
+  const CommunicatorId communicator = program_.collectives[op_of(op).collective].communicator;
+  const auto on_channel = [&](const Op& one) {
+    return one.kind == OpKind::collective && one.stream == op_of(op).stream &&
+           program_.collectives[one.collective].communicator == communicator;
+  };
+  const auto& ops = program_.programs[own].ops;
+  const auto& others = program_.programs[other].ops;
+  auto ahead = std::count_if(ops.begin(), ops.begin() + op.op, on_channel);
+  OpId id = 0;
+  while (!on_channel(others[id]) || ahead-- > 0) ++id;
+  return {who, id, op.step};
+}
+
+/// May the arrival of `rank` hold up `own`? With eager sends only that of a member that sends to it.
+bool PathReader::may_hold_up(const TransferPlan& plan, std::uint32_t rank, std::uint32_t own) {
+  if (!plan.eager) return true;
+  const Role& role = plan.roles[plan.role_of[rank]];
+  return std::any_of(role.lanes.begin(), role.lanes.end(), [&](const Lane& lane) {
+    return std::any_of(role.runs.begin() + lane.first_run, role.runs.begin() + lane.first_run + lane.runs,
+                       [&](const Run& run) { return plan.port[rank * plan.ports + run.port].to == own; });
+  });
+}
+
+/// The member of op's group whose arrival was the last before op ended (ties: the lowest rank, but `op` itself where it
+/// is among them).
 OpInstance PathReader::last_to_arrive(const OpInstance& op) const {
   const Collective& collective = program_.collectives[op_of(op).collective];
   const Communicator& family = program_.communicators[collective.communicator];
+  const TransferPlan& plan = program_.plans[collective.plan];
   OpInstance last = op;
   for (std::uint32_t rank = 0; rank < family.members; ++rank) {
     const ClassId who = family.class_of[family.group_of[op.who] * family.members + rank];
-    if (program_.program_of[who] != program_.program_of[op.who]) continue;
-    const OpInstance peer{who, op.op, op.step};
-    if (times(peer).start > times(last).start) last = peer;
+    if (!may_hold_up(plan, rank, family.rank_of[op.who])) continue;
+    const OpInstance peer = peer_of(op, who);
+    const Picoseconds arrival = times(peer).start;
+    if (arrival > times(last).start && arrival <= times(op).end) last = peer;
   }
   return last;
 }
 
-Picoseconds PathReader::contention(const OpInstance& op, Picoseconds span) {
+/// How long a transfer takes on an idle network, until it is drained or until it is delivered.
+Picoseconds PathReader::alone_time(const Op& transfer, bool until_drained) const {
+  const Picoseconds streaming = network_.alone(transfer.route, transfer.bytes);
+  const Picoseconds latency = network_.route_latency(transfer.route);
+  if (until_drained) return streaming;
+  return options_.latency_model == LatencyModel::additive ? streaming + latency : std::max(streaming, latency);
+}
+
+/// Of op's time in [start, end), in which all members were there: what it would not have taken alone.
+Picoseconds PathReader::contention(const OpInstance& op, Picoseconds start, Picoseconds end) {
   const Op& one = op_of(op);
+  Picoseconds alone = end - start;
   if (one.kind == OpKind::transfer) {
-    return std::max(Picoseconds(0), span - network_.alone(one.route, one.bytes) - network_.route_latency(one.route));
+    alone = alone_time(one, end < times(op).end);
+  } else if (one.kind == OpKind::collective) {
+    const Communicator& family = program_.communicators[program_.collectives[one.collective].communicator];
+    alone = alone_.of(one.collective, family.group_of[op.who], family.rank_of[op.who]);
   }
-  if (one.kind != OpKind::collective) return Picoseconds(0);
-  const Communicator& family = program_.communicators[program_.collectives[one.collective].communicator];
-  return std::max(Picoseconds(0), span - alone_.of(one.collective, family.group_of[op.who]));
+  return std::max(Picoseconds(0), end - start - alone);
 }
 
 void PathReader::add(const OpInstance& op, Picoseconds start, Picoseconds end) {
   const Picoseconds from = std::max(start, timeline_.window_start());
   if (end <= from) return;
   PathPiece piece{op.who, op.op, op.step, from, end, Picoseconds(0)};
-  if (op.op != none) piece.contention = std::min(contention(op, end - start), end - from);
+  if (op.op != none) piece.contention = std::min(contention(op, start, end), end - from);
   backward_.push_back(piece);
 }
 

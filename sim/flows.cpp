@@ -217,8 +217,8 @@ void Flows::freeze_flows_of(LinkId tight, Rate share) {
 
 void Flows::set_rate(FlowId id, Rate rate) {
   Flow& flow = flows_[id];
-  if (flow.rate == rate) return;
   if (rate <= 0) throw InputError("capacity", "a link has too many flows for its capacity: less than 1/27720 B/s each");
+  if (flow.rate == rate) return;
   const Picoseconds now = queue_.now();
   flow.work -= static_cast<Work>(flow.rate) * (now - flow.since).count();
   flow.since = now;

@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <functional>
+#include <sstream>
 
 #include "collectives/collective.h"
 #include "scenarios/catalog.h"
@@ -16,20 +18,22 @@ struct Listed {
   std::string description;
 };
 
-/// The first comment line of a catalog file says what the entry is.
-std::string first_comment(const std::string& file) {
-  const std::string text = read_text(file);
-  if (text.empty() || text.front() != '#') return "";
-  const std::string line = text.substr(0, text.find('\n'));
-  const std::size_t begin = line.find_first_not_of("# ");
-  return begin == std::string::npos ? "" : line.substr(begin);
+/// The comment that a catalog file begins with says what the entry is: its first sentence.
+std::string first_sentence(const std::string& file) {
+  std::istringstream lines(read_text(file));
+  std::string comment;
+  for (std::string line; std::getline(lines, line) && line.starts_with("# ");) comment += line.substr(1);
+  const std::size_t begin = comment.find_first_not_of(' ');
+  if (begin == std::string::npos) return "";
+  const std::size_t end = comment.find(". ", begin);
+  return comment.substr(begin, end == std::string::npos ? end : end - begin + 1);
 }
 
 std::vector<Listed> catalog_entries(const std::string& kind) {
   std::vector<Listed> entries;
   const std::string folder = default_catalog();
   for (const std::string& name : catalog_names(folder, kind)) {
-    entries.push_back({name, first_comment(folder + "/" + kind + "/" + name + ".yaml")});
+    entries.push_back({name, first_sentence(folder + "/" + kind + "/" + name + ".yaml")});
   }
   return entries;
 }

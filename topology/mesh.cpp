@@ -1,8 +1,5 @@
 #include "topology/mesh.h"
 
-#include <algorithm>
-#include <stdexcept>
-
 #include "topology/mesh_check.h"
 
 namespace stepsim {

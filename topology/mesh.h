@@ -75,8 +75,8 @@ class Mesh {
 
 /// Placements that tile the hardware axes, in a fixed order, at most `limit`: every way to split each
 /// hardware axis into one digit per mesh axis, in every order of the digits; of those that only exchange like
-/// hardware axes, one. First those with the fewest digits (mesh axes on whole hardware axes), smaller mesh
-/// axes innermost. The network between slices ("dcn") goes whole to one mesh axis: to "data" if it fits, else
+/// hardware axes, one. First those with the fewest digits, of them those with the fewest shared hardware
+/// axes, smaller mesh axes innermost. The network between slices ("dcn") goes whole to one mesh axis: to "data" if it fits, else
 /// to any that does, else it is split as others. InputError on "parallelism.mesh" when the extents do not
 /// multiply to the chips.
 std::vector<Placement> placements(const Cluster& cluster, const std::vector<MeshAxis>& axes, std::size_t limit);

@@ -76,10 +76,16 @@ struct SplitSearch {
   }
 };
 
-std::size_t digits_of(const Split& split) {
+// How cut up a split is: digits in all, then hardware axes that several mesh axes share.
+std::pair<std::size_t, std::size_t> cuts_of(const Split& split) {
   std::size_t digits = 0;
-  for (const std::vector<int>& row : split) digits += row.size() - std::count(row.begin(), row.end(), 1);
-  return digits;
+  std::size_t shared = 0;
+  for (const std::vector<int>& row : split) {
+    const auto here = static_cast<std::size_t>(std::count_if(row.begin(), row.end(), [](int f) { return f > 1; }));
+    digits += here;
+    shared += here > 1 ? 1 : 0;
+  }
+  return {digits, shared};
 }
 
 std::vector<Split> splits(const Cluster& cluster, const std::vector<MeshAxis>& axes) {
@@ -88,7 +94,7 @@ std::vector<Split> splits(const Cluster& cluster, const std::vector<MeshAxis>& a
   search.split.assign(cluster.axes().size(), std::vector<int>(axes.size(), 1));
   search.next_axis(0);
   std::stable_sort(search.found.begin(), search.found.end(),
-                   [](const Split& a, const Split& b) { return digits_of(a) < digits_of(b); });
+                   [](const Split& a, const Split& b) { return cuts_of(a) < cuts_of(b); });
   return search.found;
 }
 

@@ -86,6 +86,9 @@ TEST(Placements, ThePodOfTheBook) {
   expect_valid_and_different(cluster, axes, all);
   EXPECT_TRUE(contains(all, place(cluster, {{"x", "y", "z:4@8"}, {"z:2@4"}, {"z:4"}})));
   EXPECT_TRUE(contains(all, place(cluster, {{"x", "y:8@2", "z:8@4"}, {"z:2@2"}, {"y:2", "z:2"}})));
+  const std::vector<GroupAxis> first = Mesh(cluster, axes, all.front()).group_shape({0});
+  const auto whole = [&](const GroupAxis& axis) { return axis.extent == cluster.axes()[axis.hardware_axis].extent; };
+  EXPECT_EQ(std::count_if(first.begin(), first.end(), whole), 2) << "fsdp has two axes to itself";
   const std::vector<Placement> few = placements(cluster, axes, 20);
   ASSERT_THAT(few, SizeIs(20));
   for (std::size_t i = 0; i < few.size(); ++i) EXPECT_EQ(as_values(few[i]), as_values(all[i])) << "a prefix";

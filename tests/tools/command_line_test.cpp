@@ -1,0 +1,227 @@
+// The program as a user meets it: exit codes, what goes to which stream, and what is left behind when it fails.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "process.h"
+
+namespace stepsim {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+using Json = nlohmann::json;
+
+const std::string small = "'" + data("small.yaml") + "'";
+
+TEST(CommandLine, HelpAndVersionExitWithZero) {
+  const Outcome help = stepsim("--help");
+  EXPECT_EQ(help.code, 0);
+  for (const char* word : {"run", "check", "flows", "topology", "list", "Examples:", "Exit codes:"}) {
+    EXPECT_THAT(help.out, HasSubstr(word));
+  }
+  EXPECT_EQ(stepsim("run --help").code, 0);
+  const Outcome version = stepsim("--version");
+  EXPECT_EQ(version.code, 0);
+  EXPECT_THAT(version.out, ::testing::MatchesRegex("stepsim [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+}
+
+TEST(CommandLine, WrongUsageExitsWithTwo) {
+  for (const char* arguments : {"", "fly", "run", "run --steps 0 x.yaml", "run --steps many x.yaml",
+                                "run --nothing x.yaml", "list rockets", "flows", "run --set", "run x.yaml y.yaml"}) {
+    const Outcome wrong = stepsim(arguments);
+    EXPECT_EQ(wrong.code, 2) << arguments;
+    EXPECT_THAT(wrong.out, IsEmpty()) << arguments;
+    EXPECT_THAT(wrong.err, Not(IsEmpty())) << arguments;
+  }
+}
+
+TEST(CommandLine, RunPrintsAReport) {
+  const Outcome run = stepsim("run " + small);
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("Where the step goes"));
+  EXPECT_THAT(run.out, Not(HasSubstr("\x1b")));  // not a terminal: no colour
+  EXPECT_THAT(run.err, IsEmpty());               // and no progress
+}
+
+TEST(CommandLine, SameInputSameBytes) {
+  EXPECT_EQ(stepsim("run " + small).out, stepsim("run " + small).out);
+  EXPECT_EQ(stepsim("run --json - " + small).out, stepsim("run --json - " + small).out);
+}
+
+TEST(CommandLine, JsonOnStandardOutputHasNothingElseThere) {
+  for (const std::string command : {"run ", "check ", "check --expect ", "topology "}) {
+    const Outcome one = stepsim(command + small + " --json -");
+    EXPECT_EQ(one.code, 0) << command << one.err;
+    EXPECT_TRUE(Json::accept(one.out)) << command;
+  }
+  EXPECT_TRUE(Json::accept(stepsim("topology " + small + " --json").out));
+}
+
+TEST(CommandLine, JsonToAFileAndReportToStandardOutput) {
+  const Folder folder;
+  const Outcome run = stepsim("run " + small + " --json '" + folder.file("run.json") + "' --trace '" +
+                              folder.file("trace.json") + "' --trace-classes 2");
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("Where the step goes"));
+  EXPECT_THAT(run.err, HasSubstr("the trace shows 2 of 16 classes"));
+  EXPECT_EQ(folder.files(), 2U);  // nothing passing is left beside them
+  EXPECT_GT(Json::parse(text_of(folder.file("run.json")))["step_time_ps"].get<std::int64_t>(), 0);
+  EXPECT_FALSE(Json::parse(text_of(folder.file("trace.json")))["traceEvents"].empty());
+}
+
+TEST(CommandLine, StepsAndOverridesShowInTheResolvedScenario) {
+  const Json json = Json::parse(stepsim("run " + small + " --steps 2 --set model.layers=2 --json -").out);
+  EXPECT_EQ(json["steps_played"], 2);
+  std::map<std::string, std::pair<std::string, std::string>> resolved;
+  for (const Json& key : json["scenario"]["resolved"]) resolved[key["key"]] = {key["value"], key["origin"]};
+  EXPECT_EQ(resolved["simulation.exact_steps"].first, "2");
+  EXPECT_EQ(resolved["model.layers"], std::pair(std::string("2"), std::string("--set")));
+}
+
+TEST(CommandLine, WhatDoesNotFitMemoryExitsWithThreeUnlessAllowed) {
+  const std::string tiny = small + " --set 'cluster.chip.memory=10 MiB'";
+  const Outcome run = stepsim("run " + tiny);
+  EXPECT_EQ(run.code, 3);
+  EXPECT_THAT(run.out, HasSubstr("DOES NOT FIT"));
+  EXPECT_THAT(run.err, HasSubstr("does not fit memory"));
+  EXPECT_EQ(stepsim("run " + tiny + " --allow-oom").code, 0);
+  EXPECT_EQ(stepsim("run " + tiny + " --set allow_oom=true").code, 0);
+  EXPECT_EQ(Json::parse(stepsim("run " + tiny + " --json -").out)["memory"]["fits"], false);
+}
+
+TEST(CommandLine, OutputsThatCannotBeWrittenExitWithTwoAndLeaveNothing) {
+  const Folder folder;
+  const std::string good = " --json '" + folder.file("good.json") + "'";
+  for (const std::string& target : {folder.file("no/such/x.json"), folder.file("")}) {
+    const Outcome json = stepsim("run " + small + " --json '" + target + "'");
+    EXPECT_EQ(json.code, 2) << target;
+    EXPECT_THAT(json.out, IsEmpty());
+    EXPECT_THAT(json.err, HasSubstr("--json"));
+    const Outcome trace = stepsim("run " + small + good + " --trace '" + target + "'");
+    EXPECT_EQ(trace.code, 2) << target;
+    EXPECT_THAT(trace.err, HasSubstr("--trace"));
+  }
+  EXPECT_EQ(stepsim("run " + small + good + " --trace '" + folder.file("good.json") + "'").code, 2);
+  EXPECT_EQ(stepsim("run " + small + " --trace -").code, 2);
+  EXPECT_EQ(folder.files(), 0U);
+}
+
+TEST(CommandLine, AFailedRunLeavesTheOldFileAlone) {
+  const Folder folder;
+  folder.write("run.json", "the old one");
+  const Outcome run = stepsim("run " + small + " --set model.layers=-1 --json '" + folder.file("run.json") + "'");
+  EXPECT_EQ(run.code, 2);
+  EXPECT_THAT(run.err, StartsWith("--set"));
+  EXPECT_EQ(text_of(folder.file("run.json")), "the old one");
+  EXPECT_EQ(folder.files(), 1U);
+}
+
+TEST(CommandLine, ALinkedTargetIsReplacedNotTheLink) {
+  const Folder folder;
+  folder.write("real.json", "old");
+  std::filesystem::create_symlink(folder.file("real.json"), folder.file("link.json"));
+  EXPECT_EQ(stepsim("topology " + small + " --json '" + folder.file("link.json") + "'").code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.file("link.json")));
+  EXPECT_TRUE(Json::accept(text_of(folder.file("real.json"))));
+  EXPECT_EQ(stepsim("topology " + small + " --json /dev/null").code, 0);
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
+TEST(CommandLine, CheckPrintsEveryKeyAndFigure) {
+  const Outcome check = stepsim("check " + small);
+  EXPECT_EQ(check.code, 0) << check.err;
+  EXPECT_THAT(check.out, ::testing::ContainsRegex("model.layers +3 +given"));
+  EXPECT_THAT(check.out, ::testing::ContainsRegex("simulation.max_steps +10 +default"));
+  EXPECT_THAT(check.out, HasSubstr("Calculated"));
+  EXPECT_THAT(check.out, Not(HasSubstr("Expectations")));
+}
+
+TEST(CommandLine, ExpectationsDecideTheExitCode) {
+  EXPECT_EQ(stepsim("check --expect " + small).code, 0);
+  const Outcome unmet = stepsim("check --expect " + small + " --set 'expect.0.value=1e12'");
+  EXPECT_EQ(unmet.code, 1) << unmet.err;
+  EXPECT_THAT(unmet.out, HasSubstr("NOT MET"));
+}
+
+TEST(CommandLine, Topology) {
+  const Json json = Json::parse(stepsim("topology " + small + " --json -").out);
+  EXPECT_EQ(json["chips"], 16);
+  EXPECT_EQ(json["hosts"], 4);           // 2x2 chips each
+  EXPECT_EQ(json["diameter_links"], 4);  // 2 + 2 on a wrapped 4x4 torus
+  const Outcome dot = stepsim("topology " + small + " --dot -");
+  EXPECT_THAT(dot.out, StartsWith("digraph"));
+  EXPECT_EQ(stepsim("topology " + small + " --dot - --json -").code, 2);
+}
+
+TEST(CommandLine, ListNamesWhatThereIs) {
+  const Outcome all = stepsim("list");
+  EXPECT_EQ(all.code, 0) << all.err;
+  for (const char* name : {"torus", "pcie", "point-to-point", "Chips", "Systems", "Models"})
+    EXPECT_THAT(all.out, HasSubstr(name));
+  EXPECT_THAT(stepsim("list topologies").out, Not(HasSubstr("Models")));
+}
+
+TEST(CommandLine, FlowsPlaysACase) {
+  // Two flows on one link of 1 GB/s and 1 us: half the rate each until the short one has drained (3 kB and 1 kB).
+  const Folder folder;
+  const std::string file =
+      folder.write("case.json", R"({"links": {"a": {"capacity": 1000000000, "latency": "0.000001"}},
+      "tasks": [{"id": "x", "bytes": 3000, "route": ["a"]}, {"id": "y", "bytes": 1000, "route": ["a"]},
+                {"id": "z", "time": "1 us", "after": [["y", "drained"]]}]})");
+  const Outcome json = stepsim("flows '" + file + "' --json -");
+  EXPECT_EQ(json.code, 0) << json.err;
+  EXPECT_EQ(Json::parse(json.out),
+            Json::parse(R"({"tasks": {"x": {"start": 0, "drained": 4000000, "delivered": 5000000},
+      "y": {"start": 0, "drained": 2000000, "delivered": 3000000}, "z": {"start": 2000000, "done": 3000000}}})"));
+  const Outcome table = stepsim("flows '" + file + "'");
+  EXPECT_THAT(table.out, ::testing::ContainsRegex("x +0 +4,000,000 +5,000,000"));
+}
+
+TEST(CommandLine, FlowsRefusesBadCases) {
+  const Folder folder;
+  const std::string file =
+      folder.write("case.json", "{\"links\": {},\n\"tasks\": [{\"id\": \"x\", \"bytes\": 1, \"route\": [\"a\"]}]}");
+  const Outcome bad = stepsim("flows '" + file + "' --json '" + folder.file("out.json") + "'");
+  EXPECT_EQ(bad.code, 2);
+  EXPECT_THAT(bad.err, StartsWith(file + ":2:47: tasks[0] 'x'.route[0]: there is no link 'a'"));
+  EXPECT_THAT(bad.out, IsEmpty());
+  EXPECT_EQ(folder.files(), 1U);
+  EXPECT_EQ(stepsim("flows '" + folder.file("") + "'").code, 2);      // a directory
+  EXPECT_EQ(stepsim("flows '" + folder.file("none") + "'").code, 2);  // nothing there
+}
+
+TEST(CommandLine, SizesThatTakeForeverAreAnInputError) {
+  const Folder folder;
+  const std::string file = folder.write("case.json", R"({"links": {"a": {"capacity": 1, "latency": 0}},
+      "tasks": [{"id": "x", "bytes": 1000000000000, "route": ["a"]}]})");
+  const Outcome slow = stepsim("flows '" + file + "'");
+  EXPECT_EQ(slow.code, 2);
+  EXPECT_THAT(slow.err, HasSubstr("106 days"));
+}
+
+TEST(CommandLine, BrokenScenariosAreAnswered) {
+  const std::string folder = STEPSIM_SOURCE_DIR "/tests/scenarios/broken";
+  int tried = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string file = entry.path().string();
+    if (entry.path().extension() != ".yaml") continue;
+    const Folder out;
+    const Outcome run =
+        stepsim("run '" + file + "' --json '" + out.file("run.json") + "' --trace '" + out.file("t.json") + "'");
+    EXPECT_EQ(run.code, 2) << file << "\n" << run.err;
+    EXPECT_THAT(run.out, IsEmpty()) << file;
+    EXPECT_THAT(run.err, HasSubstr(file)) << run.err;
+    EXPECT_EQ(out.files(), 0U) << file;
+    ++tried;
+  }
+  EXPECT_GE(tried, 40);
+}
+
+}  // namespace
+}  // namespace stepsim
