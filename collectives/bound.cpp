@@ -15,7 +15,7 @@ std::uint32_t extent(const GroupAxis& axis) {
   return static_cast<std::uint32_t>(axis.extent);
 }
 
-Bytes sent(const Flow& flow) {
+Bytes sent(const AxisFlow& flow) {
   return flow.sends * flow.bytes;
 }
 
@@ -25,7 +25,7 @@ struct Load {
   Bytes down = 0;
 };
 
-void add_stage(std::vector<Load>& positions, const CollectiveSpec& spec, const Stage& stage) {
+void add_stage(std::vector<Load>& positions, const CollectiveSpec& spec, const AxisStage& stage) {
   const GroupAxis& axis = spec.shape[stage.axis];
   for (std::uint32_t i = 0; i < positions.size(); ++i) {
     const AxisFlows flows = axis.closed ? ring_flows(extent(axis), spec.ring, stage.bundle)
@@ -41,15 +41,15 @@ Bytes busiest(const std::vector<Load>& positions) {
   return most;
 }
 
-double stage_time(const CollectiveSpec& spec, const Stage& stage, const LinkCost& link) {
+double stage_time(const CollectiveSpec& spec, const AxisStage& stage, const LinkCost& link) {
   const GroupAxis& axis = spec.shape[stage.axis];
   return axis.closed ? ring_time(extent(axis), spec.ring, stage.bundle, link)
                      : line_time(extent(axis), stage.bundle, link);
 }
 
-double part_alone(const CollectiveSpec& spec, const Part& part, const std::vector<LinkCost>& links) {
+double part_alone(const CollectiveSpec& spec, const ArrayPart& part, const std::vector<LinkCost>& links) {
   double time = 0;
-  for (const Stage& stage : stages(spec, part)) time += stage_time(spec, stage, links[stage.axis]);
+  for (const AxisStage& stage : stages(spec, part)) time += stage_time(spec, stage, links[stage.axis]);
   return time;
 }
 
@@ -66,8 +66,8 @@ std::vector<LinkCost> link_costs(const CollectiveSpec& spec, const AxisRates& ra
 std::vector<Bytes> axis_loads(const CollectiveSpec& spec) {
   std::vector<std::vector<Load>> axes;
   for (const GroupAxis& axis : spec.shape) axes.emplace_back(axis.closed ? 1 : extent(axis));
-  for (const Part& part : cut_in_parts(spec)) {
-    for (const Stage& stage : stages(spec, part)) add_stage(axes[stage.axis], spec, stage);
+  for (const ArrayPart& part : cut_in_parts(spec)) {
+    for (const AxisStage& stage : stages(spec, part)) add_stage(axes[stage.axis], spec, stage);
   }
   std::vector<Bytes> loads;
   for (const std::vector<Load>& positions : axes) loads.push_back(busiest(positions));
@@ -77,7 +77,7 @@ std::vector<Bytes> axis_loads(const CollectiveSpec& spec) {
 double torus_bound(const CollectiveSpec& spec, const AxisRates& rates) {
   const std::vector<LinkCost> links = link_costs(spec, rates);
   double bound = 0;
-  for (const Part& part : cut_in_parts(spec)) bound = std::max(bound, part_alone(spec, part, links));
+  for (const ArrayPart& part : cut_in_parts(spec)) bound = std::max(bound, part_alone(spec, part, links));
   const std::vector<Bytes> loads = axis_loads(spec);
   for (std::size_t a = 0; a < loads.size(); ++a) {
     if (loads[a] > 0) bound = std::max(bound, links[a].transfer(loads[a]));

@@ -47,8 +47,7 @@ std::vector<Bytes> weighted_sizes(Bytes shard, const std::vector<double>& weight
   }
   std::vector<std::size_t> by_rest(weights.size());
   std::iota(by_rest.begin(), by_rest.end(), std::size_t{0});
-  std::stable_sort(by_rest.begin(), by_rest.end(),
-                   [&](std::size_t a, std::size_t b) { return rest[a] > rest[b]; });
+  std::stable_sort(by_rest.begin(), by_rest.end(), [&](std::size_t a, std::size_t b) { return rest[a] > rest[b]; });
   Bytes missing = shard - std::accumulate(sizes.begin(), sizes.end(), Bytes{0});
   for (std::size_t i = 0; missing > 0; i = (i + 1) % by_rest.size(), --missing) ++sizes[by_rest[i]];
   for (std::size_t i = 0; missing < 0; i = (i + 1) % by_rest.size()) {  // weights above 1 by rounding
@@ -59,8 +58,8 @@ std::vector<Bytes> weighted_sizes(Bytes shard, const std::vector<double>& weight
   return sizes;
 }
 
-// What one stage costs, in times a bundle takes on a link: `link` on the busiest link of the axis over the
-// whole collective, `alone` from start to end.
+// What one stage costs, in times a bundle takes on a link: `link` on the busiest link of the axis over the whole
+// collective, `alone` from start to end.
 struct AxisCost {
   double link = 0;
   double alone = 0;
@@ -69,8 +68,7 @@ struct AxisCost {
 AxisCost axis_cost(const CollectiveSpec& spec, const GroupAxis& axis) {
   const double n = axis.extent;
   const double phases = spec.kind == CollectiveKind::all_reduce ? 2 : 1;
-  if (!axis.closed)
-    return {phases == 2 ? n : n - 1, phases * (n - 1)};  // line.h: no link carries more than n in all
+  if (!axis.closed) return {phases == 2 ? n : n - 1, phases * (n - 1)};  // line.h: no link carries more than n in all
   double steps = n - 1;
   if (spec.ring == RingStyle::halves) steps = (n - 1) / 2;
   if (spec.ring == RingStyle::whole_shards) steps = axis.extent / 2;
@@ -96,32 +94,31 @@ Balance balanced(const CollectiveSpec& spec, const Order& axes, const std::vecto
 
 }  // namespace
 
-std::vector<Part> cut_in_parts(const CollectiveSpec& spec) {
+std::vector<ArrayPart> cut_in_parts(const CollectiveSpec& spec) {
   const Order axes = axes_in_use(spec.shape);
   if (axes.empty()) return {};
   const std::vector<Order> orders = cyclic_orders(axes);
   const Bytes shard = shard_bytes(spec.bytes, members(spec.shape));
-  const std::vector<Bytes> sizes = spec.weighted_parts
-                                       ? weighted_sizes(shard, balanced(spec, axes, orders).weights)
-                                       : equal_sizes(shard, orders.size());
-  std::vector<Part> parts;
+  const std::vector<Bytes> sizes = spec.weighted_parts ? weighted_sizes(shard, balanced(spec, axes, orders).weights)
+                                                       : equal_sizes(shard, orders.size());
+  std::vector<ArrayPart> parts;
   for (std::size_t p = 0; p < orders.size(); ++p) {
     if (sizes[p] > 0) parts.push_back({orders[p], sizes[p]});
   }
   return parts;
 }
 
-std::vector<Stage> stages(const CollectiveSpec& spec, const Part& part) {
-  std::vector<Stage> gather;
+std::vector<AxisStage> stages(const CollectiveSpec& spec, const ArrayPart& part) {
+  std::vector<AxisStage> gather;
   Bytes bundle = part.bytes;
   for (const std::uint32_t axis : part.order) {
-    gather.push_back({Phase::all_gather, axis, bundle});
+    gather.push_back({CollectivePhase::all_gather, axis, bundle});
     bundle *= spec.shape[axis].extent;
   }
-  std::vector<Stage> played;
+  std::vector<AxisStage> played;
   if (spec.kind != CollectiveKind::all_gather) {
     played.assign(gather.rbegin(), gather.rend());
-    for (Stage& stage : played) stage.phase = Phase::reduce_scatter;
+    for (AxisStage& stage : played) stage.phase = CollectivePhase::reduce_scatter;
   }
   if (spec.kind != CollectiveKind::reduce_scatter) played.insert(played.end(), gather.begin(), gather.end());
   return played;

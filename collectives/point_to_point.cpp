@@ -17,8 +17,7 @@ void validate(const CollectiveSpec& spec) {
   if (!spec.shape.empty() && members(spec.shape) != 2)
     throw InputError("collectives.shape",
                      "point-to-point: expected 2 members, found " + std::to_string(members(spec.shape)));
-  if (spec.bytes < 0)
-    throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
+  if (spec.bytes < 0) throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
 }
 
 Role sender(Bytes bytes) {

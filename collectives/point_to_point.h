@@ -1,8 +1,9 @@
 // point_to_point.h: member 0 sends the whole array to member 1 by the cluster's own routes.
 //
-// One transfer: latency of the route + V / rate (cut-through: the latency of all hops counts once, the
-// streaming does not repeat per hop). Eager: it does not wait for the receiver to arrive, as a send into a
-// buffer does. Source: "How To Scale Your Model", "TPU networking" (hops are pipelined).
+// One transfer: latency of the route + V / rate (cut-through: the latencies of the hops add up, the streaming is not
+// repeated per hop). Eager: it does not wait for the receiver to arrive, as a send into a buffer does.
+//
+// Source: "How To Scale Your Model", "TPU networking" (hops are pipelined).
 #pragma once
 
 #include "collectives/collective.h"

@@ -1,7 +1,7 @@
 // port_numbers.h: how the ports of a member are numbered.
 //
-// For each part, for each axis in use, up and (unless the axis is a ring used one way) down. A port has the
-// same number at the sender and at the receiver.
+// For each part, for each axis in use, up and (unless the axis is a ring used one way) down. A port has the same
+// number at the sender and at the receiver.
 #pragma once
 
 #include <cstdint>

@@ -9,8 +9,7 @@ namespace stepsim {
 
 Registry<Algorithm> collective_algorithms() {
   Registry<Algorithm> registry;
-  registry.add("torus",
-               "all-gather, reduce-scatter, all-reduce on rings, lines and their products, bandwidth optimal",
+  registry.add("torus", "all-gather, reduce-scatter, all-reduce on rings, lines and their products, bandwidth optimal",
                {torus_plan, torus_bound});
   registry.add("point-to-point", "one transfer from member 0 to member 1 by the cluster's routes, eager",
                {point_to_point_plan, point_to_point_bound});
@@ -47,11 +46,9 @@ std::uint32_t members(const std::vector<GroupAxis>& shape) {
   std::uint64_t product = 1;
   for (const GroupAxis& axis : shape) {
     if (axis.extent < 1)
-      throw InputError("collectives.shape",
-                       "expected extents of 1 or more, found " + std::to_string(axis.extent));
+      throw InputError("collectives.shape", "expected extents of 1 or more, found " + std::to_string(axis.extent));
     product *= static_cast<std::uint64_t>(axis.extent);
-    if (product > UINT32_MAX)
-      throw InputError("collectives.shape", "expected fewer than 2^32 members in a group");
+    if (product > UINT32_MAX) throw InputError("collectives.shape", "expected fewer than 2^32 members in a group");
   }
   return static_cast<std::uint32_t>(product);
 }

@@ -6,12 +6,12 @@ namespace stepsim {
 
 namespace {
 
-Flow pass_round(std::uint32_t steps, Bytes bytes) {
+AxisFlow pass_round(std::uint32_t steps, Bytes bytes) {
   if (bytes == 0) return {};
   return {.sends = steps, .receives = steps, .bytes = bytes, .ahead = 0};
 }
 
-double flow_time(const Flow& flow, const LinkCost& link) {
+double flow_time(const AxisFlow& flow, const LinkCost& link) {
   return flow.sends * link.transfer(flow.bytes);
 }
 

@@ -17,8 +17,7 @@ constexpr std::array<int, 2> directions{+1, -1};  // index 0 up, 1 down
 void validate(const CollectiveSpec& spec) {
   if (spec.kind == CollectiveKind::point_to_point)
     throw InputError("collectives.algorithm", "'torus' does not do point-to-point (use 'point-to-point')");
-  if (spec.bytes < 0)
-    throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
+  if (spec.bytes < 0) throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
 }
 
 // Ranks are row-major over the shape.
@@ -31,8 +30,7 @@ std::vector<std::uint32_t> position_of(const std::vector<GroupAxis>& shape, std:
   return position;
 }
 
-// Members of a ring are alike; those of a line differ by position: roles count row-major over the lines'
-// positions.
+// Members of a ring are alike; those of a line differ by position: roles count row-major over the lines' positions.
 std::uint32_t role_number(const std::vector<GroupAxis>& shape, const std::vector<std::uint32_t>& position) {
   std::uint32_t number = 0;
   for (std::size_t a = 0; a < shape.size(); ++a) {
@@ -52,9 +50,8 @@ std::uint32_t neighbour(const std::vector<GroupAxis>& shape, std::uint32_t membe
 }
 
 // Ports that the member's role never uses lead back to itself.
-void write_ports(TransferPlan& plan, const CollectiveSpec& spec, const PortNumbers& ports,
-                 std::uint32_t member, const std::vector<std::uint32_t>& position,
-                 const std::vector<bool>& used) {
+void write_ports(TransferPlan& plan, const CollectiveSpec& spec, const PortNumbers& ports, std::uint32_t member,
+                 const std::vector<std::uint32_t>& position, const std::vector<bool>& used) {
   Port* row = plan.port.data() + std::size_t{member} * plan.ports;
   for (std::uint32_t a = 0; a < spec.shape.size(); ++a) {
     for (std::uint32_t d = 0; d < ports.of_axis(a); ++d) {
@@ -78,8 +75,8 @@ std::vector<bool> ports_in_use(const Role& role, std::uint32_t ports) {
 TransferPlan torus_plan(const CollectiveSpec& spec) {
   validate(spec);
   const PortNumbers ports(spec);
-  std::vector<std::vector<Stage>> parts;
-  for (const Part& part : cut_in_parts(spec)) parts.push_back(stages(spec, part));
+  std::vector<std::vector<AxisStage>> parts;
+  for (const ArrayPart& part : cut_in_parts(spec)) parts.push_back(stages(spec, part));
 
   TransferPlan plan;
   plan.members = members(spec.shape);

@@ -16,10 +16,9 @@ class RoleWriter {
  public:
   RoleWriter(std::uint32_t lanes, std::uint32_t ports) : lanes_(lanes), received_(ports) {}
 
-  // Transfers through `port` at the end of `lane`, after what `flow` says and after all that the `gates` have
-  // brought in earlier stages.
-  void send(std::uint32_t lane, std::uint32_t port, const Flow& flow,
-            const std::vector<std::uint32_t>& gates) {
+  // Transfers through `port` at the end of `lane`, after what `flow` says and after all that the `gates` have brought
+  // in earlier stages.
+  void send(std::uint32_t lane, std::uint32_t port, const AxisFlow& flow, const std::vector<std::uint32_t>& gates) {
     if (flow.sends == 0) return;
     Run run{.port = port, .count = flow.sends, .bytes = flow.bytes, .first_need = next_need()};
     const std::uint32_t stride = flow.receives > 0 ? 1 : 0;
@@ -31,12 +30,11 @@ class RoleWriter {
     lanes_[lane].push_back(run);
   }
 
-  void receive(std::uint32_t port, const Flow& flow) { received_[port] += flow.receives; }
+  void receive(std::uint32_t port, const AxisFlow& flow) { received_[port] += flow.receives; }
 
   Role finish() {
     for (const std::vector<Run>& runs : lanes_) {
-      role_.lanes.push_back(
-          {static_cast<std::uint32_t>(role_.runs.size()), static_cast<std::uint32_t>(runs.size())});
+      role_.lanes.push_back({static_cast<std::uint32_t>(role_.runs.size()), static_cast<std::uint32_t>(runs.size())});
       role_.runs.insert(role_.runs.end(), runs.begin(), runs.end());
     }
     return std::move(role_);
@@ -56,16 +54,14 @@ class RoleWriter {
   std::vector<std::uint32_t> received_;  // per port, in the stages so far
 };
 
-AxisFlows flows(const CollectiveSpec& spec, const Stage& stage, std::uint32_t position) {
+AxisFlows flows(const CollectiveSpec& spec, const AxisStage& stage, std::uint32_t position) {
   const GroupAxis& axis = spec.shape[stage.axis];
   const auto n = static_cast<std::uint32_t>(axis.extent);
-  return axis.closed ? ring_flows(n, spec.ring, stage.bundle)
-                     : line_flows(n, position, stage.phase, stage.bundle);
+  return axis.closed ? ring_flows(n, spec.ring, stage.bundle) : line_flows(n, position, stage.phase, stage.bundle);
 }
 
-// What the first transfer of a stage waits for: all ports of this part. An all-reduce turns from
-// reduce-scatter to all-gather on one axis; there each direction of a ring may go on by itself if its share
-// of the sum is complete.
+// What the first transfer of a stage waits for: all ports of this part. An all-reduce turns from reduce-scatter to
+// all-gather on one axis; there each direction of a ring may go on by itself if its share of the sum is complete.
 std::vector<std::uint32_t> gates(const CollectiveSpec& spec, const PortNumbers& ports, std::size_t part,
                                  std::uint32_t axis, bool turns) {
   const bool alone = turns && spec.shape[axis].closed && gathers_per_direction(spec.ring);
@@ -83,11 +79,11 @@ std::uint32_t lane_of(const CollectiveSpec& spec, const PortNumbers& ports, std:
 }
 
 void write_stage(RoleWriter& role, const CollectiveSpec& spec, const PortNumbers& ports, std::size_t number,
-                 const std::vector<Stage>& part, std::size_t s, const std::vector<std::uint32_t>& position) {
+                 const std::vector<AxisStage>& part, std::size_t s, const std::vector<std::uint32_t>& position) {
   const std::uint32_t axis = part[s].axis;
   const bool turns = s > 0 && part[s - 1].axis == axis;
   const AxisFlows both = flows(spec, part[s], position[axis]);
-  const std::array<Flow, 2> flow{both.up, both.down};
+  const std::array<AxisFlow, 2> flow{both.up, both.down};
   const std::vector<std::uint32_t> waits = gates(spec, ports, number, axis, turns);
   for (std::uint32_t d = 0; d < ports.of_axis(axis); ++d) {
     const std::uint32_t port = ports.at(number, axis, d);
@@ -98,8 +94,8 @@ void write_stage(RoleWriter& role, const CollectiveSpec& spec, const PortNumbers
 
 }  // namespace
 
-Role torus_role(const CollectiveSpec& spec, const PortNumbers& ports,
-                const std::vector<std::vector<Stage>>& parts, const std::vector<std::uint32_t>& position) {
+Role torus_role(const CollectiveSpec& spec, const PortNumbers& ports, const std::vector<std::vector<AxisStage>>& parts,
+                const std::vector<std::uint32_t>& position) {
   const auto all = static_cast<std::uint32_t>(parts.size()) * ports.per_part();
   RoleWriter role(spec.weighted_parts ? std::min(all, ports.per_part()) : all, all);
   const std::size_t count = parts.empty() ? 0 : parts.front().size();

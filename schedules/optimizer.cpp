@@ -11,7 +11,7 @@ OpId update(const Gradients::Ready& ready, const WeightUnit& unit, bool ends_ste
   const double shards = strategy.zero >= 1 ? static_cast<double>(degrees(strategy).shard) : 1;
   const double traffic = update_traffic(strategy, std::ceil(unit.parameters / shards));
   const Picoseconds work = model.elementwise ? op_time(chip, strategy.dtype, 0, traffic) : Picoseconds(0);
-  PendingOp pending = writer.compute(Phase::optimizer, "adam " + unit.name, work, 0);
+  PendingOp pending = writer.compute(WorkPhase::optimizer, "adam " + unit.name, work, 0);
   set_tag(pending, unit.layer, -1);
   pending.op.ends_step = ends_step;
   pending.waits_for.push_back({ready.op, 0, Event::end});

@@ -18,7 +18,7 @@ ModelSection embedding_section(const ModelSpec& model, const Strategy& strategy)
   b.section.output_gradient = b.tensor("embedding dOut", b.residual());
   const double bytes = b.residual() * (strategy.activation_bytes + 2 * strategy.gradient_bytes);
   SectionOp& op = b.elementwise("embedding dW", bytes, {b.section.output_gradient}, {});
-  op.phase = Phase::backward_weight;
+  op.phase = WorkPhase::backward_weight;
   op.gradient = table;
   return b.section;
 }

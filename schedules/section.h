@@ -18,7 +18,7 @@
 namespace stepsim {
 
 /// What kind of work a compute op is. The order is that of the phase names in StepProgram::names, from 1.
-enum class Phase : std::uint8_t { forward, backward_input, backward_weight, recompute, optimizer };
+enum class WorkPhase : std::uint8_t { forward, backward_input, backward_weight, recompute, optimizer };
 
 using TensorIndex = int;  // in ModelSection::tensors
 using UnitIndex = int;    // in ModelSection::units
@@ -30,7 +30,7 @@ struct SectionTensor {
 
 struct SectionOp {
   std::string label;
-  Phase phase = Phase::forward;
+  WorkPhase phase = WorkPhase::forward;
   std::vector<TensorIndex> reads;
   std::vector<TensorIndex> writes;
   UnitIndex weight = -1;    // read

@@ -25,7 +25,7 @@ Matrix SectionBuilder::matrix(const std::string& block, const std::string& name,
   return {block + "." + name, unit(block, name, rows * columns), rows, columns};
 }
 
-SectionOp& SectionBuilder::add(const std::string& label, Phase phase, const std::vector<TensorIndex>& reads,
+SectionOp& SectionBuilder::add(const std::string& label, WorkPhase phase, const std::vector<TensorIndex>& reads,
                                const std::vector<TensorIndex>& writes) {
   SectionOp op;
   op.label = label;
@@ -37,7 +37,7 @@ SectionOp& SectionBuilder::add(const std::string& label, Phase phase, const std:
 }
 
 void SectionBuilder::multiply(const Matrix& w, const std::vector<TensorIndex>& reads, TensorIndex writes) {
-  SectionOp& op = add(w.label, Phase::forward, reads, {writes});
+  SectionOp& op = add(w.label, WorkPhase::forward, reads, {writes});
   op.m = shapes_.tokens;
   op.k = w.rows;
   op.n = w.columns;
@@ -45,7 +45,7 @@ void SectionBuilder::multiply(const Matrix& w, const std::vector<TensorIndex>& r
 }
 
 void SectionBuilder::weight_gradient(const Matrix& w, const std::vector<TensorIndex>& reads) {
-  SectionOp& op = add(w.label + " dW", Phase::backward_weight, reads, {});
+  SectionOp& op = add(w.label + " dW", WorkPhase::backward_weight, reads, {});
   op.m = w.rows;
   op.k = shapes_.tokens;
   op.n = w.columns;
@@ -53,7 +53,7 @@ void SectionBuilder::weight_gradient(const Matrix& w, const std::vector<TensorIn
 }
 
 void SectionBuilder::input_gradient(const Matrix& w, TensorIndex reads, const std::vector<TensorIndex>& writes) {
-  SectionOp& op = add(w.label + " dX", Phase::backward_input, {reads}, writes);
+  SectionOp& op = add(w.label + " dX", WorkPhase::backward_input, {reads}, writes);
   op.m = shapes_.tokens;
   op.k = w.columns;
   op.n = w.rows;
@@ -62,7 +62,7 @@ void SectionBuilder::input_gradient(const Matrix& w, TensorIndex reads, const st
 
 SectionOp& SectionBuilder::elementwise(const std::string& label, double bytes, const std::vector<TensorIndex>& reads,
                                        const std::vector<TensorIndex>& writes) {
-  SectionOp& op = add(label, forward() ? Phase::forward : Phase::backward_input, reads, writes);
+  SectionOp& op = add(label, forward() ? WorkPhase::forward : WorkPhase::backward_input, reads, writes);
   op.bytes = bytes;
   return op;
 }
@@ -113,7 +113,7 @@ TensorIndex SectionBuilder::reduce_scatter(const std::string& label, TensorIndex
 
 SectionOp& SectionBuilder::collective(const std::string& label, const std::string& axis, CollectiveKind kind,
                                       Bytes array, const std::vector<TensorIndex>& reads, TensorIndex writes) {
-  SectionOp& op = add(label, forward() ? Phase::forward : Phase::backward_input, reads, {writes});
+  SectionOp& op = add(label, forward() ? WorkPhase::forward : WorkPhase::backward_input, reads, {writes});
   op.axis = axis;
   op.collective = kind;
   op.array = array;

@@ -57,7 +57,7 @@ class SectionBuilder {
   ModelSection section;
 
  private:
-  SectionOp& add(const std::string& label, Phase phase, const std::vector<TensorIndex>& reads,
+  SectionOp& add(const std::string& label, WorkPhase phase, const std::vector<TensorIndex>& reads,
                  const std::vector<TensorIndex>& writes);
   [[nodiscard]] bool forward() const { return ops_ == &section.forward; }
 

@@ -15,7 +15,7 @@ std::string joined(const std::vector<std::string>& axes) {
 StepWriter::StepWriter(StepPlan& plan, bool separate_reduce_queue)
     : plan_(plan), separate_reduce_queue_(separate_reduce_queue) {
   plan_.program.programs.resize(1);
-  // In the order of Phase: NameId of a phase is 1 + its value.
+  // In the order of WorkPhase: NameId of a phase is 1 + its value.
   for (const char* phase : {"", "forward", "backward_input", "backward_weight", "recompute", "optimizer"}) {
     (void)name(phase);
   }
@@ -32,7 +32,7 @@ MemoryChange StepWriter::change(const std::string& part, Bytes delta, bool at_en
   return {name(part), delta, at_end};
 }
 
-PendingOp StepWriter::compute(Phase phase, const std::string& label, Picoseconds work, double flop) {
+PendingOp StepWriter::compute(WorkPhase phase, const std::string& label, Picoseconds work, double flop) {
   PendingOp pending;
   pending.op.kind = OpKind::compute;
   pending.op.stream = compute_stream_;

@@ -26,7 +26,7 @@ class StepWriter {
   StepWriter(StepPlan& plan, bool separate_reduce_queue);
 
   /// Compute that takes `work`; flop counts as executed.
-  [[nodiscard]] PendingOp compute(Phase phase, const std::string& label, Picoseconds work, double flop);
+  [[nodiscard]] PendingOp compute(WorkPhase phase, const std::string& label, Picoseconds work, double flop);
   /// A collective over these mesh axes. `own`: a queue for the axes that is neither gather nor reduce ("tensor").
   [[nodiscard]] PendingOp collective(CollectiveKind kind, const std::vector<std::string>& axes, Bytes bytes,
                                      Queue queue, const std::string& label, bool critical);

@@ -84,7 +84,7 @@ class Unroller {
     }
     for (const int i : again_) {
       const SectionOp& op = tape_.layer.forward[static_cast<std::size_t>(i)];
-      play_op(tape_.layer, op, made, layer, layer_unit(layer)).phase = Phase::recompute;
+      play_op(tape_.layer, op, made, layer, layer_unit(layer)).phase = WorkPhase::recompute;
     }
   }
 

@@ -14,7 +14,7 @@ namespace stepsim {
 
 struct TapeOp {
   const SectionOp* op = nullptr;
-  Phase phase = Phase::forward;  // recompute where a forward op is played again
+  WorkPhase phase = WorkPhase::forward;  // recompute where a forward op is played again
   std::int32_t layer = -1;
   std::int32_t microbatch = 0;
   std::vector<std::uint32_t> reads;  // tensor instances

@@ -34,7 +34,7 @@ SectionOp part(const SectionOp& whole, int chunk, int chunks) {
   SectionOp op = whole;
   op.chunk = chunk;
   op.chunks = chunks;
-  (op.phase == Phase::backward_weight ? op.k : op.m) /= chunks;  // the dimension that counts tokens
+  (op.phase == WorkPhase::backward_weight ? op.k : op.m) /= chunks;  // the dimension that counts tokens
   op.flop /= chunks;
   op.bytes /= chunks;
   op.array = whole.array * (chunk + 1) / chunks - whole.array * chunk / chunks;

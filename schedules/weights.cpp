@@ -1,5 +1,7 @@
 #include "schedules/weights.h"
 
+#include <algorithm>
+
 namespace stepsim {
 
 Weights::Weights(const Tape& tape, const Strategy& strategy, StepWriter& writer)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "sim/input_error.h"
 
@@ -15,6 +16,10 @@ Picoseconds time_for(Int128 work, std::int64_t rate) {
   const Int128 time = (work + rate - 1) / rate;
   if (time > INT64_MAX) throw TimeOverflow();
   return Picoseconds(static_cast<std::int64_t>(time));
+}
+
+Int128 floor_divide(Int128 a, std::int64_t b) {
+  return a / b - (a % b < 0 ? 1 : 0);
 }
 
 void count_bytes(Bytes& total, Bytes bytes, std::uint32_t count) {
@@ -47,14 +52,15 @@ FlowId Flows::start(RouteId route, Bytes bytes) {
   }
   Flow& flow = flows_[id];
   flow.route = route;
+  flow.bytes = bytes;
   flow.work = bytes * work_per_byte;
   flow.start = flow.since = queue_.now();
-  link_in(id, bytes);
+  link_in(id);
   started_.push_back(id);
   return id;
 }
 
-void Flows::link_in(FlowId id, Bytes bytes) {
+void Flows::link_in(FlowId id) {
   const auto hops = network_.hops(flows_[id].route);
   for (std::uint32_t h = 0; h < hops.size(); ++h) {
     LinkState& link = links_[hops[h].link];
@@ -64,7 +70,6 @@ void Flows::link_in(FlowId id, Bytes bytes) {
     link.first = node;
     if (link.flows == 0) link.busy_since = queue_.now();
     link.flows += hops[h].count;
-    count_bytes(link.use.bytes, bytes, hops[h].count);
     link.use.peak_flows = std::max(link.use.peak_flows, link.flows);
   }
 }
@@ -80,6 +85,7 @@ void Flows::link_out(FlowId id) {
       nodes_[node.previous].next = node.next;
     }
     if (node.next != nil) nodes_[node.next].previous = node.previous;
+    count_bytes(link.use.bytes, flows_[id].bytes, hops[h].count);
     link.flows -= hops[h].count;
     if (link.flows == 0) {
       link.use.busy += queue_.now() - link.busy_since;
@@ -95,10 +101,30 @@ void Flows::finish_due(const QueuedEvent& event, std::vector<FlowId>& ended) {
   for (FlowId id = components_[event.a].first; id != nil; id = flows_[id].next_in_component) {
     if (flows_[id].end == event.time) ended.push_back(id);
   }
+  note_late(event.a, ended);
   dissolve(event.a);
   // Those that stay keep their rates; they are found again from the links the others leave.
   for (const FlowId id : ended) link_out(id);
   ending_.insert(ending_.end(), ended.begin(), ended.end());
+}
+
+/// Tells all flows of the component how long ago, in less than a picosecond, the last of the ended has drained.
+void Flows::note_late(std::uint32_t component, const std::vector<FlowId>& ended) {
+  const FlowId first = components_[component].first;
+  if (flows_[first].next_in_component == nil) return;  // a flow alone has nobody to tell
+  Rate late = 1;
+  Rate late_of = 1;
+  for (const FlowId id : ended) {
+    const Flow& flow = flows_[id];
+    const auto over = static_cast<Rate>(static_cast<Work>(flow.rate) * (flow.end - flow.since).count() - flow.work);
+    if (static_cast<Work>(over) * late_of >= static_cast<Work>(late) * flow.rate) continue;
+    late = over;
+    late_of = flow.rate;
+  }
+  for (FlowId id = first; id != nil; id = flows_[id].next_in_component) {
+    flows_[id].late = late;
+    flows_[id].late_of = late_of;
+  }
 }
 
 void Flows::settle() {
@@ -218,9 +244,12 @@ void Flows::freeze_flows_of(LinkId tight, Rate share) {
 void Flows::set_rate(FlowId id, Rate rate) {
   Flow& flow = flows_[id];
   if (rate <= 0) throw InputError("capacity", "a link has too many flows for its capacity: less than 1/27720 B/s each");
+  const Rate late = std::exchange(flow.late, 0);
   if (flow.rate == rate) return;
   const Picoseconds now = queue_.now();
   flow.work -= static_cast<Work>(flow.rate) * (now - flow.since).count();
+  if (late > 0) flow.work -= floor_divide(static_cast<Work>(rate - flow.rate) * late, flow.late_of);
+  flow.work = std::max<Work>(flow.work, 1);  // this instant's ends are over
   flow.since = now;
   flow.rate = rate;
   flow.end = now + time_for(flow.work, rate);

@@ -7,6 +7,9 @@
 // end = now + ceil(work / rate). Nothing depends on the order in which flows are listed, and k flows behave as one of
 // multiplicity k. A flow that never shared takes exactly ceil(bytes x 10^12 / capacity). No epsilons.
 //
+// A flow's end lies up to a picosecond after it has truly drained. Those that shared with it count as having had their
+// new rates since then; without that, the roundings of many ends on shared links would add up.
+//
 // Rates change only in the connected component (flows joined by links) that a start or an end touches. A component
 // has one queued end, its earliest; a flow alone on its links is a component of one and costs O(hops).
 //
@@ -57,6 +60,9 @@ class Flows {
     Picoseconds start;
     Picoseconds since;
     Picoseconds end;
+    Rate late = 0;  // one that shared with it has drained late / late_of picoseconds before now
+    Rate late_of = 1;
+    Bytes bytes = 0;
     RouteId route = 0;
     std::uint32_t component = nil;
     std::uint32_t next_in_component = nil;
@@ -82,7 +88,7 @@ class Flows {
     FlowId flow = nil;
   };
 
-  void link_in(FlowId flow, Bytes bytes);
+  void link_in(FlowId flow);
   void link_out(FlowId flow);
   [[nodiscard]] bool alone(FlowId flow) const;
   void settle_alone(FlowId flow);
@@ -92,6 +98,7 @@ class Flows {
   void solve_rates();
   void freeze_flows_of(LinkId link, Rate share);
   void set_rate(FlowId flow, Rate rate);
+  void note_late(std::uint32_t component, const std::vector<FlowId>& ended);
   void dissolve(std::uint32_t component);
   std::uint32_t new_component();
   void queue_end(std::uint32_t component, Picoseconds end);

@@ -27,7 +27,7 @@ struct Wait {
 };
 
 struct LinkUse {
-  Bytes bytes = 0;               // started on it, multiplicity included
+  Bytes bytes = 0;               // of the flows that have drained, multiplicity included
   Picoseconds busy;              // time with at least one flow
   std::uint32_t peak_flows = 0;  // at once
 };

@@ -72,10 +72,7 @@ std::string section(const Things& one, bool colour) {
   if (entries.empty()) text += "  none\n";
   for (const Listed& entry : entries) {
     const std::string blanks(longest - width(entry.name) + 2, ' ');
-    std::string body = wrapped(entry.description, room - longest, 0);
-    const std::string indent(longest + 4, ' ');
-    for (std::size_t at = body.find('\n'); at != std::string::npos; at = body.find('\n', at + 1))
-      body.insert(at + 1, indent);
+    const std::string body = indented(wrapped(entry.description, room - longest, 0), longest + 4);
     text += "  " + entry.name + (body.empty() ? "" : blanks + paint(colour, Paint::dim, body)) + "\n";
   }
   return text;

@@ -128,32 +128,39 @@ std::string breakdown_table(const RunResult& result, bool colour) {
   return title("Where the step goes", of_classes(result, *shown), colour) + table.text(colour);
 }
 
-std::string collectives_table(const RunResult& result, bool colour) {
-  if (result.collectives.empty()) return title("Communication", "none", colour);
+namespace {
+
+std::string collective_times(const RunResult& result, bool colour) {
   Picoseconds longest;
   for (const CollectiveReport& use : result.collectives) longest = std::max(longest, use.issued);
   const TimeUnit unit = time_unit(longest);
-  Table table({{"collective", Align::left},
-               {"count"},
-               {"issued " + unit.name},
-               {"hidden"},
-               {"exposed"},
-               {"overlap"},
-               {"sent"},
-               {"GB/s"},
-               {"limit"},
-               {"slack"},
-               {"needs"}});
+  Table table(
+      {{"time, " + unit.name, Align::left}, {"count"}, {"issued"}, {"hidden"}, {"exposed"}, {"overlap"}, {"slack"}});
   for (const CollectiveReport& use : result.collectives) {
-    table.row({use.axis + " " + use.kind, grouped(use.count), in_unit(use.issued, unit, 2),
-               in_unit(use.hidden, unit, 2),
-               Cell(in_unit(use.exposed, unit, 2), use.exposed > Picoseconds(0) ? Paint::red : Paint::plain),
-               percent_text(share(use.overlapped, use.communicating)), bytes_text(static_cast<double>(use.sent)),
-               giga(use.achieved), giga(use.limit), in_unit(use.slack, unit, 2),
-               use.required > 0 ? giga(use.required) : "-"});
+    const Paint how = use.exposed > Picoseconds(0) ? Paint::red : Paint::plain;
+    table.row({use.axis + " " + use.kind, grouped(use.count), in_unit(use.issued, unit, 3),
+               in_unit(use.hidden, unit, 3), Cell(in_unit(use.exposed, unit, 3), how),
+               percent_text(share(use.overlapped, use.communicating)), in_unit(use.slack, unit, 3)});
   }
-  return title("Communication", "per chip and step; GB/s achieved, limit of the links, needed to be hidden", colour) +
-         table.text(colour);
+  return table.text(colour);
+}
+
+std::string collective_rates(const RunResult& result, bool colour) {
+  Table table({{"rate, GB/s", Align::left}, {"sent"}, {"achieved"}, {"limit"}, {"of limit"}, {"to be hidden"}});
+  for (const CollectiveReport& use : result.collectives) {
+    table.row({use.axis + " " + use.kind, bytes_text(static_cast<double>(use.sent)), giga(use.achieved),
+               giga(use.limit), percent_text(share(use.achieved, use.limit)),
+               use.required > 0 ? giga(use.required) : "no slack"});
+  }
+  return table.text(colour);
+}
+
+}  // namespace
+
+std::string collectives_table(const RunResult& result, bool colour) {
+  if (result.collectives.empty()) return title("Communication", "none", colour);
+  return title("Communication", "per chip and step", colour) + collective_times(result, colour) + "\n" +
+         collective_rates(result, colour);
 }
 
 std::string links_table(const RunResult& result, bool colour) {

@@ -14,11 +14,7 @@ constexpr std::size_t text_width = 98;
 
 std::string line(const std::string& label, const std::string& text, bool colour) {
   const std::string blanks(label_width - 2 - std::min(label_width - 2, width(label)), ' ');
-  const std::string first(label_width, ' ');
-  // Wrapped with the label's room in front, which is then replaced by the label.
-  std::string body = wrapped(text, text_width - label_width, 0);
-  for (std::size_t at = body.find('\n'); at != std::string::npos; at = body.find('\n', at + 1))
-    body.insert(at + 1, first);
+  const std::string body = indented(wrapped(text, text_width - label_width, 0), label_width);
   return "  " + paint(colour, Paint::dim, label) + blanks + body + "\n";
 }
 
@@ -49,9 +45,7 @@ std::string wraps(const Cluster& cluster) {
 
 std::string cluster_text(const Cluster& cluster) {
   const ClusterSpec& spec = cluster.spec();
-  std::string names;
-  for (const HardwareAxis& axis : cluster.axes()) names += (names.empty() ? "" : " x ") + axis.name;
-  std::string text = fmt::format("{} {} of {} ({}): {} {}", extents(cluster), spec.kind, spec.chip.name, names,
+  std::string text = fmt::format("{} {} of {}: {} {}", extents(cluster), spec.kind, spec.chip.name,
                                  grouped(cluster.chips()), cluster.chips() == 1 ? "chip" : "chips");
   if (static_cast<std::uint32_t>(cluster.cores()) != cluster.chips())
     text += ", " + grouped(cluster.cores()) + " cores";

@@ -36,21 +36,37 @@ std::string padded(const Cell& cell, Align align, std::size_t columns, bool colo
   return align == Align::left ? text + blanks : blanks + text;
 }
 
+constexpr std::size_t table_width = 100;
+constexpr std::size_t least_room = 24;  // of the last column, even if the table then gets wider
+
 void strip_end(std::string& line) {
   line.erase(line.find_last_not_of(' ') + 1);
 }
 
+/// One row, on several lines when its last cell has to be broken.
 std::string line_of(const std::vector<Cell>& cells, const std::vector<Column>& columns,
                     const std::vector<std::size_t>& widths, bool colour) {
   std::string line;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    line += "  " + padded(i < cells.size() ? cells[i] : Cell(), columns[i].align, widths[i], colour);
+  std::size_t used = 0;
+  for (std::size_t i = 0; i + 1 < columns.size(); ++i) {
+    line += "  " + padded(cells[i], columns[i].align, widths[i], colour);
+    used += widths[i] + 2;
+  }
+  const Cell& last = cells.back();
+  if (columns.back().align == Align::right) {
+    line += "  " + padded(last, Align::right, widths.back(), colour);
+  } else {
+    const std::size_t room = std::max(least_room, table_width - std::min(table_width, used + 2));
+    line += "  " + paint(colour, last.how, indented(wrapped(last.text, room, 0), used + 2));
   }
   strip_end(line);
   return line + "\n";
 }
 
-std::string rule_of(const std::vector<std::size_t>& widths, bool colour) {
+std::string rule_of(std::vector<std::size_t> widths, bool colour) {
+  std::size_t used = 0;
+  for (const std::size_t one : widths) used += one + 2;
+  if (used > table_width) widths.back() -= std::min(widths.back(), used - table_width);
   std::string line;
   for (std::size_t i = 0; i < widths.size(); ++i) {
     for (std::size_t k = 0; k < widths[i] + (i > 0 ? 2 : 0); ++k) line += "─";
@@ -69,6 +85,13 @@ std::size_t width(const std::string& text) {
   // Bytes that continue a character are 10xxxxxx.
   return static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
+}
+
+std::string indented(std::string text, std::size_t blanks) {
+  for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1)) {
+    text.insert(at + 1, blanks, ' ');
+  }
+  return text;
 }
 
 Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {}

@@ -42,7 +42,8 @@ class Table {
   /// A line across, before the next row (a total).
   void rule();
 
-  /// Every line indented by two and without blanks at its end. Titles are left out when all are empty.
+  /// Every line indented by two and without blanks at its end. Titles are left out when all are empty. A last column
+  /// that is aligned left is broken at blanks to end at 100 characters.
   [[nodiscard]] std::string text(bool colour) const;
 
  private:
@@ -58,5 +59,8 @@ std::string bar(double share, int cells);
 
 /// Breaks a text at blanks into lines of at most `columns` characters; later lines are indented by `indent`.
 std::string wrapped(const std::string& text, std::size_t columns, std::size_t indent);
+
+/// `blanks` in front of every line but the first.
+std::string indented(std::string text, std::size_t blanks);
 
 }  // namespace stepsim

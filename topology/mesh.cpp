@@ -1,5 +1,8 @@
 #include "topology/mesh.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "topology/mesh_check.h"
 
 namespace stepsim {
@@ -11,18 +14,40 @@ Mesh::Mesh(const Cluster& cluster, std::vector<MeshAxis> axes, Placement placeme
   hardware_ = cluster.axes();
 }
 
+namespace {
+
+/// Digits by hardware axis, in the order in which the axes first appear, outer digits first.
+void sort_digits(std::vector<GroupAxis>& digits) {
+  std::vector<int> seen;
+  for (const GroupAxis& digit : digits) {
+    if (std::find(seen.begin(), seen.end(), digit.hardware_axis) == seen.end()) seen.push_back(digit.hardware_axis);
+  }
+  const auto place = [&](const GroupAxis& digit) {
+    return std::find(seen.begin(), seen.end(), digit.hardware_axis) - seen.begin();
+  };
+  std::stable_sort(digits.begin(), digits.end(), [&](const GroupAxis& a, const GroupAxis& b) {
+    return std::pair(place(a), -a.hops) < std::pair(place(b), -b.hops);
+  });
+}
+
+}  // namespace
+
 std::vector<GroupAxis> Mesh::group_shape(const std::vector<int>& mesh_axes) const {
-  std::vector<GroupAxis> shape;
+  std::vector<GroupAxis> digits;
   for (const int mesh_axis : mesh_axes) {
     for (const AxisDigit& digit : placement_.digits.at(static_cast<std::size_t>(mesh_axis))) {
-      if (digit.extent == 1) continue;
-      const bool adjacent = !shape.empty() && shape.back().hardware_axis == digit.hardware_axis &&
-                            shape.back().hops == digit.stride * digit.extent;
-      if (adjacent) {
-        shape.back() = {digit.hardware_axis, shape.back().extent * digit.extent, digit.stride, false};
-      } else {
-        shape.push_back({digit.hardware_axis, digit.extent, digit.stride, false});
-      }
+      if (digit.extent > 1) digits.push_back({digit.hardware_axis, digit.extent, digit.stride, false});
+    }
+  }
+  sort_digits(digits);
+  std::vector<GroupAxis> shape;
+  for (const GroupAxis& digit : digits) {
+    const bool adjacent = !shape.empty() && shape.back().hardware_axis == digit.hardware_axis &&
+                          shape.back().hops == digit.hops * digit.extent;
+    if (adjacent) {
+      shape.back() = {digit.hardware_axis, shape.back().extent * digit.extent, digit.hops, false};
+    } else {
+      shape.push_back(digit);
     }
   }
   for (GroupAxis& axis : shape) {

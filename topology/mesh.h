@@ -50,8 +50,10 @@ class Mesh {
   [[nodiscard]] const std::vector<MeshAxis>& axes() const { return axes_; }
   [[nodiscard]] const Placement& placement() const { return placement_; }
 
-  /// Dimensions of the groups along these mesh axes (indices), extents of 1 left out; digits that are
-  /// neighbours on one hardware axis are merged (x digits {4, stride 4} and {4, stride 1} become one of 16).
+  /// Dimensions of the groups along these mesh axes (indices), extents of 1 left out: by hardware axis in the order in
+  /// which the digits first name them, outer digits first. Digits that are neighbours on one hardware axis are merged
+  /// whichever mesh axes they belong to (x digits {4, stride 4} and {4, stride 1} become one of 16), since which
+  /// member is which does not matter to a collective.
   [[nodiscard]] std::vector<GroupAxis> group_shape(const std::vector<int>& mesh_axes) const;
 
   /// Group and rank of each chip, for groups along these mesh axes. Rank is row-major over group_shape;

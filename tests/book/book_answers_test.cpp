@@ -121,8 +121,8 @@ TEST(BookCoverage, DoesNotFall) {
   std::cout << "book rows: " << rows().size() << ", simulated " << simulated << ", calculated " << calculated
             << ", left out " << left_out().size() << "\n";
   for (const auto& [id, reason] : left_out()) std::cout << "  " << id << ": " << reason << "\n";
-  EXPECT_GE(simulated, 34);
-  EXPECT_GE(simulated + calculated, 140);
+  EXPECT_GE(simulated, 36);
+  EXPECT_GE(simulated + calculated, 147);
 }
 
 /// Whatever happens in time on hardware in scope is answered by the simulator.
@@ -187,7 +187,7 @@ std::map<std::string, std::string> left_out() {
 ChipSpec catalog_chip(const std::string& generation) {
   const std::string name = "tpu-" + (generation == "v4p" ? std::string("v4") : generation);
   const bool planar = generation == "v5e" || generation == "v6e";
-  const std::string text = "cluster: {kind: torus, chip: " + name + ", shape: " + (planar ? "[4, 4]" : "[4, 4, 1]") +
+  const std::string text = "cluster: {kind: torus, chip: " + name + ", shape: " + (planar ? "[4, 4]" : "[2, 2, 4]") +
                            "}\n"
                            "model: {layers: 1, d_model: 1024, d_ff: 4096, attention: none, gated: false}\n"
                            "parallelism: {mesh: {fsdp: 16}, batch: 16Ki}\n";
@@ -223,6 +223,7 @@ ModelSpec model_of(const Row& row) {
   model.d_model = whole("D");
   model.d_ff = whole("F");
   model.vocabulary = whole("V");
+  model.sequence = 4096;
   const bool grouped = row.inputs.count("K") > 0;
   model.head_dim = grouped ? whole("H") : 128;
   model.heads = grouped ? whole("N") : model.d_model / model.head_dim;

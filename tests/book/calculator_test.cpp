@@ -13,7 +13,7 @@ namespace stepsim::book {
 
 namespace {
 
-/// 4Mi tokens on 16x16x32 v5p: 2048 x FSDP, 4 x tensor.
+/// 4Mi tokens on 16x16x32 v5p: 1024 x FSDP, 2 x sequence, 4 x tensor.
 Scenario llama3_70b() {
   Scenario scenario;
   scenario.cluster.kind = "torus";
@@ -21,8 +21,9 @@ Scenario llama3_70b() {
   scenario.cluster.shape = {16, 16, 32};
   scenario.model = model_of(row("at_params"));
   scenario.model.sequence = 4096;
-  scenario.strategy.mesh = {{"fsdp", 2048}, {"tensor", 4}};
+  scenario.strategy.mesh = {{"fsdp", 1024}, {"sequence", 2}, {"tensor", 4}};
   scenario.strategy.batch_tokens = 4194304;
+  scenario.placement = {{"x:2@8", "y", "z"}, {"x:2@4"}, {"x:4"}};
   return scenario;
 }
 
@@ -59,7 +60,9 @@ TEST(Calculator, EveryRowHasNameValueAndLaw) {
 TEST(Calculator, SlicesOverTheDataCenterNetwork) {  // book, chapter 5: 73,440 tokens per slice; two slices exactly half
   Scenario scenario = llama3_70b();
   scenario.cluster.slices = 2;
+  scenario.strategy.batch_tokens *= 2;
   scenario.strategy.mesh.insert(scenario.strategy.mesh.begin(), {"data", 2});
+  scenario.placement.insert(scenario.placement.begin(), {"dcn"});
   const std::vector<CalculatorRow> rows = calculate(scenario);
   EXPECT_EQ(value(rows, "least tokens per slice, DP over DCN"), "73440");
   EXPECT_EQ(value(rows, "least tokens per slice, DP over DCN, exact ring"), "36720");

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "book_rows.h"
+#include "crossing.h"
 #include "play.h"
 #include "scenarios/formulas.h"
 #include "schedules/plan.h"
@@ -365,6 +366,19 @@ void add_segments(Answers& answers) {
   });
 }
 
+// --- Figures of chapter 5: whole steps of the MLP stack on 4x4x4 -------------------------------------------------
+
+void add_cube_figures(Answers& answers) {
+  add(answers, "fig_444_fsdp_cross", [](const Row&) {
+    return Figures{{"halves", crossing(fully_sharded("  shape: [4, 4, 4]\n", 64, "halves"))}};
+  });
+  add(answers, "fig_444_tp_ratio", [](const Row& r) {  // compute / communication grows with F; 64 ways divide 29952
+    const Sides sides = tensor_parallel("  shape: [4, 4, 4]\n", static_cast<int>(r["N"]), "halves");
+    const LayerTimes added = added_layer(sides, {"model.d_ff=29952"});
+    return Figures{{"halves", added.compute / added.comms * r["F"] / 29952}};
+  });
+}
+
 }  // namespace
 
 void add_simulated(Answers& answers) {
@@ -377,6 +391,7 @@ void add_simulated(Answers& answers) {
   add_4x4x4_layer(answers);
   add_gradient_reduces(answers);
   add_segments(answers);
+  add_cube_figures(answers);
 }
 
 }  // namespace stepsim::book

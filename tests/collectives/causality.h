@@ -1,9 +1,8 @@
 // causality.h: plays a plan by counting only, and follows whose data a member may rest on.
 //
-// Time does not exist here: a transfer goes as soon as its needs are met. It is taken to carry exactly what
-// those needs name: the sender's own data and what the needed deliveries carried. So a member whose data is
-// missing at the end shows a dependency the plan forgot; a plan that cannot finish shows one that can never
-// be met.
+// Time does not exist here: a transfer goes as soon as its needs are met. It is taken to carry exactly what those
+// needs name: the sender's own data and what the needed deliveries carried. So a member whose data is missing at the
+// end shows a dependency the plan forgot; a plan that cannot finish shows one that can never be met.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +24,7 @@ struct Causality {
 
 class CausalityPlayer {
  public:
-  explicit CausalityPlayer(const TransferPlan& plan)
-      : plan_(plan), inbox_(plan.port.size()), lanes_(plan.members) {
+  explicit CausalityPlayer(const TransferPlan& plan) : plan_(plan), inbox_(plan.port.size()), lanes_(plan.members) {
     result_.sent.assign(plan.members, 0);
     result_.received.assign(plan.members, 0);
     for (std::uint32_t m = 0; m < plan.members; ++m) lanes_[m].resize(role(m).lanes.size());
@@ -60,8 +58,7 @@ class CausalityPlayer {
   std::vector<Message>& inbox(std::uint32_t m, std::uint32_t port) { return inbox_[m * plan_.ports + port]; }
 
   static void merge(Message& into, const Message& from) {
-    for (std::size_t i = 0; i < into.rests_on.size(); ++i)
-      into.rests_on[i] = into.rests_on[i] || from.rests_on[i];
+    for (std::size_t i = 0; i < into.rests_on.size(); ++i) into.rests_on[i] = into.rests_on[i] || from.rests_on[i];
     into.depth = std::max(into.depth, from.depth);
   }
 
@@ -83,8 +80,7 @@ class CausalityPlayer {
     Message message = own(m);
     for (std::uint32_t n = 0; n < run.needs; ++n) {
       const Need& need = role(m).needs[run.first_need + n];
-      const auto least =
-          static_cast<std::size_t>(need.base + need.stride * static_cast<std::int32_t>(place.sent));
+      const auto least = static_cast<std::size_t>(need.base + need.stride * static_cast<std::int32_t>(place.sent));
       if (inbox(m, need.port).size() < least) return false;
       if (least > 0) merge(message, inbox(m, need.port)[least - 1]);
     }

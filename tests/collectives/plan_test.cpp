@@ -1,5 +1,5 @@
-// What a plan must be whatever the clock does: whole, able to finish, complete in what every member rests on,
-// and exact in bytes.
+// What a plan must be whatever the clock does: whole, able to finish, complete in what every member rests on, and
+// exact in bytes.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -18,15 +18,12 @@ TransferPlan plan_of(const CollectiveSpec& spec) {
 }
 
 std::string describe(const CollectiveSpec& spec) {
-  std::string text =
-      to_string(spec.kind) + " " + to_string(spec.ring) + (spec.weighted_parts ? " weighted" : "");
-  for (const GroupAxis& axis : spec.shape)
-    text += (axis.closed ? " ring " : " line ") + std::to_string(axis.extent);
+  std::string text = to_string(spec.kind) + " " + to_string(spec.ring) + (spec.weighted_parts ? " weighted" : "");
+  for (const GroupAxis& axis : spec.shape) text += (axis.closed ? " ring " : " line ") + std::to_string(axis.extent);
   return text + ", " + std::to_string(spec.bytes) + " bytes";
 }
 
-// Small shapes of one to three axes, rings and lines mixed, arrays from a byte a member up to large and
-// uneven ones.
+// Small shapes of one to three axes, rings and lines mixed, arrays from a byte a member up to large and uneven ones.
 std::vector<CollectiveSpec> many_specs() {
   std::mt19937 random(2026);
   const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
@@ -37,8 +34,7 @@ std::vector<CollectiveSpec> many_specs() {
     spec.ring = static_cast<RingStyle>(pick(0, 2));
     spec.weighted_parts = pick(0, 1) == 1;
     const int axes = pick(1, 3);
-    for (int a = 0; a < axes; ++a)
-      spec.shape.push_back(pick(0, 1) == 1 ? ring_of(pick(2, 4)) : line_of(pick(2, 4)));
+    for (int a = 0; a < axes; ++a) spec.shape.push_back(pick(0, 1) == 1 ? ring_of(pick(2, 4)) : line_of(pick(2, 4)));
     spec.bytes = pick(0, 3) == 0 ? pick(1, 500) : Bytes{100000} * pick(1, 50) + pick(0, 99);
     specs.push_back(spec);
   }
@@ -53,8 +49,8 @@ TEST(Plan, IsWholeAndFinishes) {
   }
 }
 
-// All-gather: every shard; reduce-scatter: a share of every member. Arrays so small that a shard is less than
-// the parts are cut the same way.
+// All-gather: every shard; reduce-scatter: a share of every member. Arrays so small that a shard is less than the
+// parts are cut the same way.
 TEST(Plan, EveryMemberRestsOnEveryOther) {
   for (const CollectiveSpec& spec : many_specs()) {
     const TransferPlan plan = plan_of(spec);
@@ -129,8 +125,7 @@ TEST(Plan, PartsAndHalvesDifferByAtMostAByte) {
   const Played played = play(ring, {.rate = 1'000'000'000});
   EXPECT_EQ(played.carried[link_number(0, 1, 0, 0)], 3 * 4);
   EXPECT_EQ(played.carried[link_number(0, 1, 0, 1)], 3 * 3);
-  const CollectiveSpec cube{
-      .shape = {ring_of(2), ring_of(2), ring_of(2)}, .bytes = 56, .ring = RingStyle::one_way};
+  const CollectiveSpec cube{.shape = {ring_of(2), ring_of(2), ring_of(2)}, .bytes = 56, .ring = RingStyle::one_way};
   std::vector<Bytes> first;
   const TransferPlan plan = plan_of(cube);
   for (const stepsim::Run& run : plan.roles[0].runs) first.push_back(run.bytes);
@@ -138,8 +133,7 @@ TEST(Plan, PartsAndHalvesDifferByAtMostAByte) {
   EXPECT_EQ(first, (std::vector<Bytes>{2, 2, 3, 4, 4, 6, 8, 8, 12}));  // part x 1, 2, 4 shards
 }
 
-// One role round rings whatever their size; one per position on lines; 3 parts x 3 axes x 2 directions on a
-// pod.
+// One role round rings whatever their size; one per position on lines; 3 parts x 3 axes x 2 directions on a pod.
 TEST(Plan, StaysCompact) {
   const CollectiveSpec pod{.shape = {ring_of(16), ring_of(20), ring_of(28)}, .bytes = 1 << 30};
   const TransferPlan plan = plan_of(pod);
@@ -185,16 +179,14 @@ void expect_problem(const CollectiveSpec& spec, const std::string& key, const st
 }
 
 TEST(Plan, RefusesWhatItDoesNotCover) {
-  expect_problem({.kind = CollectiveKind::point_to_point, .shape = {}}, "collectives.algorithm",
-                 "point-to-point");
+  expect_problem({.kind = CollectiveKind::point_to_point, .shape = {}}, "collectives.algorithm", "point-to-point");
   expect_problem({.shape = {ring_of(0)}}, "collectives.shape", "found 0");
   expect_problem({.shape = {ring_of(70000), ring_of(70000)}}, "collectives.shape", "2^32");
   expect_problem({.shape = {ring_of(4)}, .bytes = -1}, "collectives.bytes", "-1");
   expect_problem({.shape = {}, .algorithm = "thorus"}, "algorithm", "did you mean 'torus'");
   expect_problem({.shape = {}, .algorithm = "point-to-point"}, "collectives.algorithm", "torus");
-  expect_problem(
-      {.kind = CollectiveKind::point_to_point, .shape = {ring_of(3)}, .algorithm = "point-to-point"},
-      "collectives.shape", "found 3");
+  expect_problem({.kind = CollectiveKind::point_to_point, .shape = {ring_of(3)}, .algorithm = "point-to-point"},
+                 "collectives.shape", "found 3");
 }
 
 }  // namespace

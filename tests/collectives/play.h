@@ -1,7 +1,7 @@
 // play.h: plays one collective on a group that has the network to itself.
 //
-// The network is one link per member, group axis and direction, all alike unless said otherwise. Every member
-// is a class of its own (nothing is folded) whose program is: arrive, take part in the collective.
+// The network is one link per member, group axis and direction, all alike unless said otherwise. Every member is a
+// class of its own (nothing is folded) whose program is: arrive, take part in the collective.
 #pragma once
 
 #include <algorithm>
@@ -34,18 +34,17 @@ struct Surroundings {
 };
 
 /// up: 0, down: 1. Of a collective without axes (point-to-point): axes = 1, axis = 0.
-inline std::uint32_t link_number(std::uint32_t member, std::size_t axes, std::uint32_t axis,
-                                 std::uint32_t down) {
+inline std::uint32_t link_number(std::uint32_t member, std::size_t axes, std::uint32_t axis, std::uint32_t down) {
   return (member * static_cast<std::uint32_t>(axes) + axis) * 2 + down;
 }
 
-struct Assembly {
+struct LoneCollective {
   StepProgram program;
   Network network;
   std::size_t axes = 1;
 };
 
-inline void add_links(Assembly& a, std::uint32_t members, const Surroundings& around) {
+inline void add_links(LoneCollective& a, std::uint32_t members, const Surroundings& around) {
   const auto links = link_number(members, a.axes, 0, 0);
   for (LinkId link = 0; link < links; ++link) {
     const auto slow = around.slow_links.find(link);
@@ -90,8 +89,8 @@ inline Program arrive_and_take_part(StepProgram& all, Picoseconds when) {
   return program;
 }
 
-inline Assembly assemble(const CollectiveSpec& spec, const Surroundings& around) {
-  Assembly a;
+inline LoneCollective set_up(const CollectiveSpec& spec, const Surroundings& around) {
+  LoneCollective a;
   a.axes = std::max<std::size_t>(spec.shape.size(), 1);
   const TransferPlan plan = collective_algorithms().at("algorithm", spec.algorithm).make(spec);
   check(plan);
@@ -99,8 +98,7 @@ inline Assembly assemble(const CollectiveSpec& spec, const Surroundings& around)
   add_communicator(a.program, plan.members);
   a.program.route_tables.push_back(route_table(plan, a.axes));
   const NameId kind = a.program.name(to_string(spec.kind));
-  a.program.collectives.push_back(
-      {.communicator = 0, .plan = 0, .routes = 0, .kind = kind, .array = spec.bytes});
+  a.program.collectives.push_back({.communicator = 0, .plan = 0, .routes = 0, .kind = kind, .array = spec.bytes});
   a.program.plans.push_back(plan);
   a.program.programs.push_back(arrive_and_take_part(a.program, Picoseconds(0)));
   a.program.program_of.assign(plan.members, 0);
@@ -121,7 +119,7 @@ struct Played {
 };
 
 inline Played play(const CollectiveSpec& spec, const Surroundings& around) {
-  const Assembly a = assemble(spec, around);
+  const LoneCollective a = set_up(spec, around);
   RunOptions options{.latency_model = around.latency_model, .exact_steps = 1};
   options.shuffle_seed = around.shuffle_seed;
   const Timeline timeline = simulate(a.program, a.network, options);

@@ -16,7 +16,7 @@ CollectiveSpec send(Bytes bytes) {
 TEST(PointToPoint, TakesLatencyAndStreaming) {
   const Played played = play(send(90'000), {.rate = 45'000'000'000, .latency = us});
   EXPECT_EQ(played.left, (std::vector<Picoseconds>{us * 2, us * 3}));
-  const auto& algorithm = collective_algorithms().at("algorithm", "point-to-point");
+  const Algorithm algorithm = collective_algorithms().at("algorithm", "point-to-point");
   EXPECT_DOUBLE_EQ(algorithm.bound(send(90'000), {{45e9}, {1e-6}}), 3e-6);
 }
 

@@ -16,22 +16,19 @@ struct Case {
   std::int64_t end_ps;
 };
 
-// An independent engine in rational arithmetic played these rings: 45 GB/s, shards of 90,000 bytes (2 us a
-// shard).
+// An independent engine in rational arithmetic played these rings: 45 GB/s, shards of 90,000 bytes (2 us a shard).
 TEST(Ring, AllGatherAsAnIndependentEngineHasIt) {
   const Picoseconds no{0};
-  for (const Case& c : {Case{"one way", 4, RingStyle::one_way, no, 6'000'000},
-                        Case{"two halves", 4, RingStyle::halves, no, 3'000'000},
-                        Case{"whole shards", 4, RingStyle::whole_shards, no, 4'000'000},
-                        Case{"one way", 4, RingStyle::one_way, us, 9'000'000},
-                        Case{"two halves", 4, RingStyle::halves, us, 6'000'000},
-                        Case{"whole shards", 4, RingStyle::whole_shards, us, 6'000'000},
-                        Case{"one way", 8, RingStyle::one_way, no, 14'000'000},
-                        Case{"two halves", 8, RingStyle::halves, no, 7'000'000},
-                        Case{"whole shards", 8, RingStyle::whole_shards, no, 8'000'000},
-                        Case{"one way", 8, RingStyle::one_way, us, 21'000'000},
-                        Case{"two halves", 8, RingStyle::halves, us, 14'000'000},
-                        Case{"whole shards", 8, RingStyle::whole_shards, us, 12'000'000}}) {
+  for (const Case& c :
+       {Case{"one way", 4, RingStyle::one_way, no, 6'000'000}, Case{"two halves", 4, RingStyle::halves, no, 3'000'000},
+        Case{"whole shards", 4, RingStyle::whole_shards, no, 4'000'000},
+        Case{"one way", 4, RingStyle::one_way, us, 9'000'000}, Case{"two halves", 4, RingStyle::halves, us, 6'000'000},
+        Case{"whole shards", 4, RingStyle::whole_shards, us, 6'000'000},
+        Case{"one way", 8, RingStyle::one_way, no, 14'000'000}, Case{"two halves", 8, RingStyle::halves, no, 7'000'000},
+        Case{"whole shards", 8, RingStyle::whole_shards, no, 8'000'000},
+        Case{"one way", 8, RingStyle::one_way, us, 21'000'000},
+        Case{"two halves", 8, RingStyle::halves, us, 14'000'000},
+        Case{"whole shards", 8, RingStyle::whole_shards, us, 12'000'000}}) {
     CollectiveSpec spec{.shape = {ring_of(c.n)}, .bytes = 90'000 * c.n, .ring = c.style};
     const Surroundings around{.rate = 45'000'000'000, .latency = c.latency};
     const std::vector<Picoseconds> all(static_cast<std::size_t>(c.n), Picoseconds(c.end_ps));
@@ -49,8 +46,7 @@ std::vector<Picoseconds> microseconds(const std::vector<int>& counts) {
   return times;
 }
 
-// The same engine: one way on a ring of 8 with 1 us of latency; member 2 arrives 10 us late. The delay
-// travels.
+// The same engine: one way on a ring of 8 with 1 us of latency; member 2 arrives 10 us late. The delay travels.
 TEST(Ring, ALateMemberDelaysItsNeighboursStepByStep) {
   const CollectiveSpec spec{.shape = {ring_of(8)}, .bytes = 8 * 90'000, .ring = RingStyle::one_way};
   const Surroundings around{.rate = 45'000'000'000, .latency = us, .late = {{2, us * 10}}};
@@ -65,14 +61,13 @@ TEST(Ring, ASlowLinkHoldsUpWhatComesThroughIt) {
   EXPECT_EQ(play(spec, around).left, microseconds({25, 24, 23, 28, 29, 28, 27, 26}));
 }
 
-// "How To Scale Your Model", the book's figure for even rings, V / W with W = 2w, and with T_min N/2 of
-// latency; odd rings: (N-1)/2 whole shards each way. w = 1 GB/s: a byte is 1000 ps.
+// "How To Scale Your Model", the book's figure for even rings, V / W with W = 2w, and with T_min N/2 of latency; odd
+// rings: (N-1)/2 whole shards each way. w = 1 GB/s: a byte is 1000 ps.
 TEST(Ring, WholeShardsTakeVOverW) {
   for (const int n : {2, 4, 6, 16}) {
     const CollectiveSpec spec{.shape = {ring_of(n)}, .bytes = 1000 * n, .ring = RingStyle::whole_shards};
     EXPECT_EQ(play(spec, {.rate = 1'000'000'000}).end, Picoseconds(1000 * n * 1000 / 2));
-    EXPECT_EQ(play(spec, {.rate = 1'000'000'000, .latency = us}).end,
-              Picoseconds(1000 * n * 1000 / 2) + us * (n / 2));
+    EXPECT_EQ(play(spec, {.rate = 1'000'000'000, .latency = us}).end, Picoseconds(1000 * n * 1000 / 2) + us * (n / 2));
   }
   for (const int n : {3, 5, 7}) {
     const CollectiveSpec spec{.shape = {ring_of(n)}, .bytes = 1000 * n, .ring = RingStyle::whole_shards};
@@ -90,8 +85,7 @@ TEST(Ring, TwoMembersUseBothLinks) {
   EXPECT_EQ(play(spec, {.rate = 1'000'000'000}).end, us);
 }
 
-// An odd shard: the larger half decides. 7 bytes a shard: 4 up, 3 down; the up half takes 3 x (4 ns +
-// latency).
+// An odd shard: the larger half decides. 7 bytes a shard: 4 up, 3 down; the up half takes 3 x (4 ns + latency).
 TEST(Ring, OddShardsTakeTheirLargerHalf) {
   const CollectiveSpec spec{.shape = {ring_of(4)}, .bytes = 28, .ring = RingStyle::halves};
   EXPECT_EQ(play(spec, {.rate = 1'000'000'000, .latency = us}).end, Picoseconds(12'000) + us * 3);

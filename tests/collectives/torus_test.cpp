@@ -55,30 +55,25 @@ TEST(Torus, HalvesOnEqualExtentsReachTheIngressBound) {
 TEST(Torus, WholeShardsOnACubeOfFour) {
   const CollectiveSpec spec = gather_on_rings({4, 4, 4}, 300, RingStyle::whole_shards);
   const double v_over_mw_ps = static_cast<double>(spec.bytes) * 1000 / 6;
-  EXPECT_DOUBLE_EQ(static_cast<double>(play(spec, {.rate = gigabyte_per_s}).end.count()),
-                   1.3125 * v_over_mw_ps);
+  EXPECT_DOUBLE_EQ(static_cast<double>(play(spec, {.rate = gigabyte_per_s}).end.count()), 1.3125 * v_over_mw_ps);
   // Latency of the book, sum of N_i / 2 hops: 6 us.
-  EXPECT_EQ(play(spec, {.rate = gigabyte_per_s, .latency = us}).end,
-            play(spec, {.rate = gigabyte_per_s}).end + us * 6);
+  EXPECT_EQ(play(spec, {.rate = gigabyte_per_s, .latency = us}).end, play(spec, {.rate = gigabyte_per_s}).end + us * 6);
 }
 
-// Equal parts in cyclic order on unequal axes, worked by hand in shards of a part, (n-1) x shards gathered
-// before: 16x20x28: z carries 27 (1 + 20 + 320) = 9207 of 8959 on average: 1.0277. 16x16x4: y carries 15 (1 +
-// 16 + 64) = 1215 of 1023: 1.188, and takes 1227 (1.1994) as it stands idle for 12 while x is shared at the
-// start.
+// Equal parts in cyclic order on unequal axes, worked by hand in shards of a part, (n-1) x shards gathered before:
+// 16x20x28: z carries 27 (1 + 20 + 320) = 9207 of 8959 on average: 1.0277. 16x16x4: y carries 15 (1 + 16 + 64) = 1215
+// of 1023: 1.188, and takes 1227 (1.1994) as it stands idle for 12 while x is shared at the start.
 TEST(Torus, EqualPartsOverloadOneOfUnequalAxes) {
-  EXPECT_NEAR(busiest_over_perfect(gather_on_rings({16, 20, 28}, 600, RingStyle::halves)), 9207.0 / 8959,
-              1e-9);
-  EXPECT_NEAR(busiest_over_perfect(gather_on_rings({16, 16, 4}, 600, RingStyle::halves)), 1215.0 / 1023,
-              1e-9);
+  EXPECT_NEAR(busiest_over_perfect(gather_on_rings({16, 20, 28}, 600, RingStyle::halves)), 9207.0 / 8959, 1e-9);
+  EXPECT_NEAR(busiest_over_perfect(gather_on_rings({16, 16, 4}, 600, RingStyle::halves)), 1215.0 / 1023, 1e-9);
   const double played = time_over_perfect(gather_on_rings({16, 16, 4}, 6000, RingStyle::halves));
   EXPECT_NEAR(played, 1227.0 / 1023, 5e-4);
   EXPECT_NEAR(played, 1.20, 1e-3);
 }
 
-// The best w of parts (x y z), (y z x), (z x y) on 16x16x4 keeps axes and parts below t: y carries w1 240 +
-// w2 15 + w3 960 and parts take 1023 w. With w1 = w2: t = 1023 w1, w3 = 1 - 2 w1: 1023 w1 = 255 w1 + 960 (1 -
-// 2 w1), so w1 = 960 / 2688 = 0.35714 and t = 1.0714 of a third.
+// The best w of parts (x y z), (y z x), (z x y) on 16x16x4 keeps axes and parts below t: y carries w1 240 + w2 15 +
+// w3 960 and parts take 1023 w. With w1 = w2: t = 1023 w1, w3 = 1 - 2 w1: 1023 w1 = 255 w1 + 960 (1 - 2 w1), so w1 =
+// 960 / 2688 = 0.35714 and t = 1.0714 of a third.
 TEST(Torus, WeightedPartsDoBetter) {
   CollectiveSpec spec = gather_on_rings({16, 16, 4}, 6000, RingStyle::halves);
   spec.weighted_parts = true;
@@ -118,8 +113,7 @@ TEST(Torus, WeightsSpareTheLine) {
   EXPECT_LE(play(spec, around).end, before);
 }
 
-// Value of a matrix game with costs {{3, 1}, {1, 2}}: the columns mix 1/3 : 2/3 to 5/3 (von Neumann's rule
-// for 2x2).
+// Value of a matrix game with costs {{3, 1}, {1, 2}}: the columns mix 1/3 : 2/3 to 5/3 (von Neumann's rule for 2x2).
 TEST(Balance, MakesTheGreatestCostLeast) {
   const Balance found = balance({{3, 1}, {1, 2}});
   EXPECT_NEAR(found.greatest, 5.0 / 3, 1e-12);
@@ -132,13 +126,11 @@ std::vector<CollectiveSpec> random_specs(int count) {
   const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
   std::vector<CollectiveSpec> specs;
   for (int i = 0; i < count; ++i) {
-    CollectiveSpec spec{
-        .kind = static_cast<CollectiveKind>(pick(0, 2)), .shape = {}, .bytes = pick(1, 2'000'000)};
+    CollectiveSpec spec{.kind = static_cast<CollectiveKind>(pick(0, 2)), .shape = {}, .bytes = pick(1, 2'000'000)};
     spec.ring = static_cast<RingStyle>(pick(0, 2));
     spec.weighted_parts = pick(0, 1) == 1;
     const int axes = pick(1, 3);
-    for (int a = 0; a < axes; ++a)
-      spec.shape.push_back(pick(0, 2) > 0 ? ring_of(pick(2, 5)) : line_of(pick(2, 5)));
+    for (int a = 0; a < axes; ++a) spec.shape.push_back(pick(0, 2) > 0 ? ring_of(pick(2, 5)) : line_of(pick(2, 5)));
     specs.push_back(spec);
   }
   return specs;
@@ -150,8 +142,8 @@ double bound_ps(const CollectiveSpec& spec, double rate, double latency) {
   return collective_algorithms().at("algorithm", spec.algorithm).bound(spec, {rates, latencies}) * 1e12;
 }
 
-// Exact on one axis up to the rounding of each transfer to a picosecond; never below it on several, nor below
-// the ingress bound of a member.
+// Exact on one axis up to the rounding of each transfer to a picosecond; never below it on several, nor below the
+// ingress bound of a member.
 TEST(Torus, NeverFasterThanTheBound) {
   for (const CollectiveSpec& spec : random_specs(100)) {
     const Picoseconds end = play(spec, {.rate = 7 * gigabyte_per_s, .latency = us}).end;
@@ -184,9 +176,9 @@ TEST(Torus, LinksCarryTheLoadsOfTheirAxes) {
   }
 }
 
-// One late member of a 4x4x4: nobody leaves before it came and its shard reached the member's corner, and it
-// needs as long as its links for all the other shards. (It can end a little later than lateness + the time of
-// all in time: parts that are out of step meet on links.)
+// One late member of a 4x4x4: nobody leaves before it came and its shard reached the member's corner, and it needs as
+// long as its links for all the other shards. (It can end a little later than lateness + the time of all in time:
+// parts that are out of step meet on links.)
 TEST(Torus, NobodyLeavesBeforeALateMemberCame) {
   const CollectiveSpec spec = gather_on_rings({4, 4, 4}, 600, RingStyle::halves);
   const Played late = play(spec, {.rate = gigabyte_per_s, .latency = us, .late = {{21, us * 50}}});

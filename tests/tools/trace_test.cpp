@@ -66,7 +66,7 @@ void expect_nested(const std::vector<Span>& list) {
   std::vector<std::int64_t> open;
   for (const Span& span : list) {
     while (!open.empty() && open.back() <= span.start) open.pop_back();
-    if (!open.empty()) EXPECT_LE(span.end, open.back());
+    EXPECT_TRUE(open.empty() || span.end <= open.back()) << span.start << " to " << span.end;
     open.push_back(span.end);
   }
 }
