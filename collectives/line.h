@@ -8,7 +8,7 @@
 // Either takes (n-1) (latency + b/w): (n-1)/n V/w for large arrays, about twice a closed ring's V/W. The all-reduce
 // takes twice that, although no link carries more than n bundles: the gather starts when the sums are complete.
 //
-// Source: time reversal of Patarasuk & Yuan 2009; "How To Scale Your Model", "Sharded matrices", quiz 2 (3 hops of V/4).
+// Source: time reversal of Patarasuk & Yuan 2009; "How To Scale Your Model", "Sharded matrices", quiz 2 (3 hops, V/4).
 #pragma once
 
 #include "collectives/stage.h"

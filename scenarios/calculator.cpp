@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -30,9 +31,14 @@ std::string number(double value) {
   return value < 1e7 ? fmt::format("{:.10g}", std::round(value * 100) / 100) : fmt::format("{:.4e}", value);
 }
 
+std::string axes_text(std::size_t axes) {
+  return axes == 1 ? "1 axis" : fmt::format("{} axes", axes);
+}
+
 /// What the laws need of a scenario.
 struct Figures {
   double chips = 1;
+  double slices = 1;
   double tokens = 0;
   double flops = 0;      // peak of the strategy's dtype
   double axis_rate = 0;  // W: both directions of a torus axis
@@ -45,6 +51,7 @@ struct Figures {
 Figures figures(const Scenario& scenario) {
   Figures f;
   for (const MeshAxis& axis : scenario.strategy.mesh) f.chips *= axis.extent;
+  f.slices = std::max(1, scenario.cluster.slices);
   f.tokens = static_cast<double>(scenario.strategy.batch_tokens);
   const auto peak = scenario.cluster.chip.flops.find(scenario.strategy.dtype);
   if (peak == scenario.cluster.chip.flops.end()) {
@@ -149,20 +156,21 @@ void torus_threshold_rows(const Scenario& scenario, const Figures& f, Rows& rows
   const double alpha = arithmetic_intensity(f.flops, f.axis_rate);
   rows.push_back({"alpha", number(alpha), "C / W, W = both directions of one axis (book, Training)"});
   for (int axes = 1; axes <= scenario.cluster.chip.axes; ++axes) {
-    const std::string over = axes == 1 ? "1 axis" : fmt::format("{} axes", axes);
+    const std::string over = axes_text(static_cast<std::size_t>(axes));
     rows.push_back(
         {"least tokens per chip, DP or FSDP on " + over, number(fsdp_tokens_per_chip(alpha, axes)), "alpha / M"});
   }
   if (f.d_ff <= 0) return;
   for (int axes = 1; axes <= scenario.cluster.chip.axes; ++axes) {
-    const std::string over = axes == 1 ? "1 axis" : fmt::format("{} axes", axes);
+    const std::string over = axes_text(static_cast<std::size_t>(axes));
     rows.push_back({"most tensor ways on " + over, number(tensor_ways_max(f.d_ff, alpha, axes)), "M F / alpha"});
   }
   const double fsdp_axes = std::max(1, scenario.cluster.chip.axes - 1);
   rows.push_back({"least tokens per chip, FSDP + tensor", number(mixed_tokens_per_chip(alpha, f.d_ff, fsdp_axes, 1)),
                   fmt::format("alpha^2 / (M_X M_Y F), M_X = {}, M_Y = 1", fsdp_axes)});
-  rows.push_back({"best FSDP ways beside tensor", number(optimal_fsdp(f.tokens, f.d_ff, f.chips, fsdp_axes, 1)),
-                  "sqrt(B/F x M_X/M_Y x N)"});
+  rows.push_back({"best FSDP ways beside tensor",
+                  number(optimal_fsdp(f.tokens / f.slices, f.d_ff, f.chips / f.slices, fsdp_axes, 1)),
+                  "sqrt(B/F x M_X/M_Y x N), of one slice"});
 }
 
 /// Ideal times of a layer's feed-forward, forward, with FSDP on all axes but one and the tensor axis on one.
@@ -173,9 +181,11 @@ void layer_time_rows(const Scenario& scenario, const Figures& f, Rows& rows) {
   const double axes = tensor > 1 ? std::max(1, scenario.cluster.chip.axes - 1) : scenario.cluster.chip.axes;
   rows.push_back({"T_math, two matmuls forward",
                   si(forward_math_time(f.tokens, f.d_model, f.d_ff, f.chips, f.flops), "s"), "4BDF/(N C)"});
-  if (shard > 1) {
-    rows.push_back({"T_comms, FSDP forward", si(fsdp_comms_time(f.d_model, f.d_ff, tensor, axes, f.axis_rate), "s"),
-                    fmt::format("4DF/(Y M W), M = {}", axes)});
+  const double gather = fsdp_comms_time(f.d_model, f.d_ff, tensor, axes, f.axis_rate);
+  if (f.degrees.shard > 1 && scenario.strategy.zero == 3) {
+    rows.push_back({"T_comms, FSDP forward", si(gather, "s"), fmt::format("4DF/(Y M W), M = {}", axes)});
+  } else if (shard > 1) {
+    rows.push_back({"T_comms, DP backward", si(2 * gather, "s"), fmt::format("8DF/(Y M W), M = {}", axes)});
   }
   if (tensor > 1) {
     rows.push_back({"T_comms, tensor forward", si(tensor_comms_time(f.tokens, f.d_model, shard, 1, f.axis_rate), "s"),
@@ -202,7 +212,7 @@ void collective_rows(const Scenario& scenario, Rows& rows) {
         {fmt::format("{} over {} of {}", to_string(request.kind), joined(request.axes),
                      si(static_cast<double>(request.bytes), "B")),
          fmt::format("{} x {}", request.uses, si(time, "s")),
-         fmt::format("bound on {} axes, {}", spec.shape.size(), request.critical ? "critical" : "may float")});
+         fmt::format("bound on {}, {}", axes_text(spec.shape.size()), request.critical ? "critical" : "may float")});
   }
   rows.push_back({"all collectives of a step", si(best.total, "s"),
                   "sum of the bounds, as placed: " + fmt::format("{}", fmt::join(best.text, "; "))});

@@ -18,7 +18,7 @@ struct Search {
   std::vector<std::string> chain;  // entries being resolved, outermost first
 };
 
-YamlValue resolve(Search& search, const YamlValue& value, const std::string& base_key);
+std::optional<YamlValue> resolve(Search& search, const YamlValue& value, const std::string& base_key);
 
 bool known(Search& search, const YamlValue& name) {
   const std::vector<std::string> names = catalog_names(search.folder, search.kind);
@@ -40,42 +40,51 @@ bool cyclic(Search& search, const YamlValue& name) {
   return true;
 }
 
-YamlValue named_entry(Search& search, const YamlValue& name) {
-  YamlValue none;
-  none.kind = YamlValue::Kind::map;
-  none.place = name.place;
-  none.origin = name.origin;
-  if (!known(search, name) || cyclic(search, name)) return none;
+/// An entry is called as its file is, unless it says otherwise. Systems have no name of their own.
+void name_entry(YamlValue& entry, const Search& search, const std::string& name) {
+  if (search.kind == "systems" || entry.find("name") != nullptr) return;
+  YamlValue text;
+  text.kind = YamlValue::Kind::scalar;
+  text.text = name;
+  text.place = entry.place;
+  text.origin = entry.origin;
+  entry.set({"name", entry.place}, text);
+}
+
+std::optional<YamlValue> named_entry(Search& search, const YamlValue& name) {
+  if (!known(search, name) || cyclic(search, name)) return std::nullopt;
   const std::string file = search.folder + "/" + search.kind + "/" + name.text + ".yaml";
   YamlValue entry;
   try {
     entry = parse_yaml(read_text(file), file, "catalog " + search.kind + "/" + name.text);
   } catch (const InputError& error) {
     for (const Problem& problem : error.problems()) search.findings.problems.push_back(problem);
-    return none;
+    return std::nullopt;
   }
   if (entry.kind != YamlValue::Kind::map) {
     search.findings.problem({file, 0, 0}, search.key, "expected a map of keys, found " + describe(entry));
-    return none;
+    return std::nullopt;
   }
+  name_entry(entry, search, name.text);
   search.chain.push_back(name.text);
-  YamlValue resolved = resolve(search, entry, "base");
+  std::optional<YamlValue> resolved = resolve(search, entry, "base");
   search.chain.pop_back();
   return resolved;
 }
 
-YamlValue resolve(Search& search, const YamlValue& value, const std::string& base_key) {
+std::optional<YamlValue> resolve(Search& search, const YamlValue& value, const std::string& base_key) {
   if (value.kind == YamlValue::Kind::scalar) return named_entry(search, value);
   const YamlValue* base = value.find(base_key);
   if (base == nullptr) return value;
   if (base->kind != YamlValue::Kind::scalar) {
     search.findings.problem(base->place, search.key + "." + base_key,
                             "expected the name of an entry of catalog " + search.kind + ", found " + describe(*base));
-    return value;
+    return std::nullopt;
   }
   YamlValue own = value;
   own.erase(base_key);
-  return overlay(named_entry(search, *base), own);
+  std::optional<YamlValue> below = named_entry(search, *base);
+  return below ? std::optional<YamlValue>(overlay(*below, own)) : std::nullopt;
 }
 
 /// The reference that is followed first, for the resolved listing.
@@ -118,7 +127,7 @@ YamlValue overlay(YamlValue lower, const YamlValue& upper) {
   return lower;
 }
 
-YamlValue resolve_reference(Findings& findings, const std::string& folder, const std::string& kind,
+std::optional<YamlValue> resolve_reference(Findings& findings, const std::string& folder, const std::string& kind,
                             const std::string& key, const YamlValue& value, const std::string& base_key) {
   const YamlValue* name = reference(value, base_key);
   if (name != nullptr && name->kind == YamlValue::Kind::scalar) {

@@ -5,6 +5,7 @@
 // Entries refer to each other the same way.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +24,8 @@ std::vector<std::string> catalog_names(const std::string& folder, const std::str
 YamlValue overlay(YamlValue lower, const YamlValue& upper);
 
 /// A value with its references followed: a name, or a map with `base` (or, in scenarios, `base_key`), becomes the
-/// entry overlaid with the map's other keys. Unknown names and cycles are reported; then what is known is returned.
-YamlValue resolve_reference(Findings& findings, const std::string& folder, const std::string& kind,
+/// entry overlaid with the map's other keys. Unknown names, cycles and faulty entries are reported; then there is nothing.
+std::optional<YamlValue> resolve_reference(Findings& findings, const std::string& folder, const std::string& kind,
                             const std::string& key, const YamlValue& value, const std::string& base_key = "base");
 
 }  // namespace stepsim

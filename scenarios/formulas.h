@@ -63,7 +63,7 @@ double mixed_tokens_per_chip(double alpha, double d_ff, double fsdp_axes, double
 /// FSDP ways of that split: X = sqrt(B/F x M_X/M_Y x N).
 double optimal_fsdp(double tokens, double d_ff, double chips, double fsdp_axes, double tensor_axes);
 
-/// The power of two X (dividing N, itself a power of two or not) with the least max(T_fsdp, T_tensor).
+/// The power of two X that divides N with the least max(T_fsdp, T_tensor).
 std::int64_t best_power_of_two_fsdp(double tokens, double d_ff, std::int64_t chips, double fsdp_axes,
                                     double tensor_axes);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "scenarios/units.h"
 
@@ -46,6 +47,7 @@ Section::Section(Findings& findings, const YamlValue& value, std::string key, So
   if (value.kind == YamlValue::Kind::map) return;
   findings.problem(value.place, key_, "expected a map of keys, found " + describe(value));
   value_ = &empty_map();
+  usable_ = false;
 }
 
 const YamlValue* Section::find(const std::string& name) {
@@ -65,8 +67,7 @@ T Section::read(const std::string& name, const std::string& expected, const std:
   const YamlValue* value = find(name);
   if (value == nullptr) {
     if (!fallback) {
-      // An empty section that is itself reported needs no list of what it lacks.
-      if (value_ != &empty_map()) problem(name, "missing: expected " + expected);
+      if (usable_) problem(name, "missing: expected " + expected);
       return T{};
     }
     findings_->resolve(full(name), format(*fallback), "default");
@@ -201,7 +202,12 @@ std::string Section::one_of(const std::string& a, const std::string& b) {
   if (first == nullptr) return second == nullptr ? "" : b;
   if (second == nullptr) return a;
   const int difference = rank(first->origin) - rank(second->origin);
-  if (difference == 0) problem(b, "given as well as '" + full(a) + "': expected one of the two");
+  const auto position = [](const YamlValue& value) { return std::pair(value.place.line, value.place.column); };
+  const bool second_is_later = position(*first) <= position(*second);
+  if (difference == 0) {
+    problem(second_is_later ? b : a,
+            "given as well as '" + full(second_is_later ? a : b) + "': expected one of the two");
+  }
   return difference >= 0 ? a : b;
 }
 

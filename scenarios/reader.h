@@ -34,7 +34,7 @@ struct Range {
 
 class Section {
  public:
-  /// value: a map; anything else is reported and read as an empty one. place: of the section's key.
+  /// value: a map; anything else is reported, and not usable. place: of the section's key.
   Section(Findings& findings, const YamlValue& value, std::string key, SourcePlace place);
 
   // One value each. Without a fallback the key is required. On a problem the fallback (or zero) is returned.
@@ -61,11 +61,13 @@ class Section {
   void unused(const std::vector<std::string>& names, const std::string& reason);
 
   /// Of two keys for the same thing, which one counts: --set beats the file, the file beats the catalog. Both from
-  /// one place is a problem. Empty when neither is there.
+  /// one of these is a problem. Empty when neither is there.
   std::string one_of(const std::string& a, const std::string& b);
 
   void problem(const std::string& name, const std::string& message);
   [[nodiscard]] std::string full(const std::string& name) const { return key_.empty() ? name : key_ + "." + name; }
+  /// False when there was no map to read: that is reported already, and what it lacks is no news.
+  [[nodiscard]] bool usable() const { return usable_; }
   [[nodiscard]] const SourcePlace& place() const { return place_; }
   [[nodiscard]] const YamlValue& value() const { return *value_; }
   [[nodiscard]] Findings& findings() { return *findings_; }
@@ -82,6 +84,7 @@ class Section {
   const YamlValue* value_;
   std::string key_;
   SourcePlace place_;
+  bool usable_ = true;
   std::vector<std::string> known_;
 };
 

@@ -18,6 +18,7 @@ struct Causality {
   bool finished = true;
   std::uint32_t depth = 0;                  // longest chain of deliveries
   std::vector<std::vector<bool>> rests_on;  // [member][whose]
+  bool last_sends_rest_on_all = true;       // does the last transfer of every lane that sends?
   std::vector<Bytes> sent;                  // per member
   std::vector<Bytes> received;              // per member
 };
@@ -85,12 +86,15 @@ class CausalityPlayer {
       if (least > 0) merge(message, inbox(m, need.port)[least - 1]);
     }
     ++message.depth;
+    const bool rests_on_all =
+        std::find(message.rests_on.begin(), message.rests_on.end(), false) == message.rests_on.end();
     const Port& port = plan_.port[m * plan_.ports + run.port];
     result_.depth = std::max(result_.depth, message.depth);
     result_.sent[m] += run.bytes;
     result_.received[port.to] += run.bytes;
     deliver(inbox(port.to, port.to_port), std::move(message));
     if (++place.sent == run.count) place = {place.run + 1, 0};
+    if (place.run == role(m).lanes[lane].runs) result_.last_sends_rest_on_all &= rests_on_all;
     return true;
   }
 

@@ -60,6 +60,14 @@ TEST(Plan, EveryMemberRestsOnEveryOther) {
   }
 }
 
+// What an all-reduce gathers are complete sums: each lane's last transfer rests on every member.
+TEST(Plan, AllReduceGathersCompleteSums) {
+  for (CollectiveSpec spec : many_specs()) {
+    spec.kind = CollectiveKind::all_reduce;
+    EXPECT_TRUE(CausalityPlayer(plan_of(spec)).play().last_sends_rest_on_all) << describe(spec);
+  }
+}
+
 // Definition of the operations: an all-gather brings every member the other N-1 shards, no byte more; in a
 // reduce-scatter, its time reverse, every member gives as much away; an all-reduce does both.
 TEST(Plan, MovesEveryShardOnce) {
