@@ -14,6 +14,7 @@ struct Shares {
   double exposed = 0;
   double straggler = 0;
   double idle = 0;
+  double worst = 0;  // of one axis' exposed communication
   std::string worst_axis;
 };
 
@@ -22,15 +23,14 @@ Shares shares(const RunResult& result) {
   const auto own = std::find_if(result.breakdown.begin(), result.breakdown.end(),
                                 [&](const ClassBreakdown& b) { return b.who == who; });
   Shares sums;
-  Picoseconds worst;
   const double step = static_cast<double>(result.step_time.count());
   if (own == result.breakdown.end() || step <= 0) return sums;
   for (const BreakdownPart& part : own->parts) {
     const double share = static_cast<double>(part.time.count()) / step;
     if (part.name.starts_with("exposed.")) {
       sums.exposed += share;
-      if (part.time > worst) {
-        worst = part.time;
+      if (share > sums.worst) {
+        sums.worst = share;
         sums.worst_axis = part.name.substr(8);
       }
     } else if (part.name == "straggler") {
@@ -44,20 +44,26 @@ Shares shares(const RunResult& result) {
   return sums;
 }
 
-const CollectiveReport* most_exposed(const RunResult& result) {
-  const auto worst = std::max_element(result.collectives.begin(), result.collectives.end(),
-                                      [](const auto& a, const auto& b) { return a.exposed < b.exposed; });
-  return worst == result.collectives.end() ? nullptr : &*worst;
+double percent_of(Picoseconds part, Picoseconds whole) {
+  return whole > Picoseconds(0) ? 100.0 * static_cast<double>(part.count()) / static_cast<double>(whole.count()) : 0;
+}
+
+/// Share of the time in which an axis communicates that is hidden behind compute, in percent.
+double hidden_percent(const RunResult& result, const std::string& axis) {
+  Picoseconds communicating;
+  Picoseconds overlapped;
+  for (const CollectiveReport& use : result.collectives) {
+    if (use.axis != axis) continue;
+    communicating += use.communicating;
+    overlapped += use.overlapped;
+  }
+  return percent_of(overlapped, communicating);
 }
 
 const CollectiveReport* longest(const RunResult& result) {
   const auto most = std::max_element(result.collectives.begin(), result.collectives.end(),
                                      [](const auto& a, const auto& b) { return a.issued < b.issued; });
   return most == result.collectives.end() ? nullptr : &*most;
-}
-
-double percent_of(Picoseconds part, Picoseconds whole) {
-  return whole > Picoseconds(0) ? 100.0 * static_cast<double>(part.count()) / static_cast<double>(whole.count()) : 0;
 }
 
 std::string busiest_link(const RunResult& result) {
@@ -71,12 +77,10 @@ std::string busiest_link(const RunResult& result) {
 std::string bottleneck(const RunResult& result) {
   const Shares share = shares(result);
   if (share.exposed > bound_share) {
-    const CollectiveReport* worst = most_exposed(result);
-    const double step = percent_of(worst->exposed, result.step_time);
     return fmt::format(
-        "communication-bound: {:.0f} % of the step waits for exposed communication, most of it {} {} "
-        "({:.0f} % of the step, {:.0f} % of it hidden); {}.",
-        100 * share.exposed, worst->axis, worst->kind, step, percent_of(worst->overlapped, worst->communicating),
+        "communication-bound: {:.0f} % of the step waits for exposed communication, most of it {} ({:.0f} % "
+        "of the step, {:.0f} % of its communication is hidden); {}.",
+        100 * share.exposed, share.worst_axis, 100 * share.worst, hidden_percent(result, share.worst_axis),
         busiest_link(result));
   }
   if (share.straggler > bound_share) {

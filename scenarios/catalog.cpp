@@ -128,7 +128,8 @@ YamlValue overlay(YamlValue lower, const YamlValue& upper) {
 }
 
 std::optional<YamlValue> resolve_reference(Findings& findings, const std::string& folder, const std::string& kind,
-                            const std::string& key, const YamlValue& value, const std::string& base_key) {
+                                           const std::string& key, const YamlValue& value,
+                                           const std::string& base_key) {
   const YamlValue* name = reference(value, base_key);
   if (name != nullptr && name->kind == YamlValue::Kind::scalar) {
     findings.resolve(value.kind == YamlValue::Kind::scalar ? key : key + "." + base_key, name->text, name->origin);

@@ -26,6 +26,7 @@ YamlValue overlay(YamlValue lower, const YamlValue& upper);
 /// A value with its references followed: a name, or a map with `base` (or, in scenarios, `base_key`), becomes the
 /// entry overlaid with the map's other keys. Unknown names, cycles and faulty entries are reported; then there is nothing.
 std::optional<YamlValue> resolve_reference(Findings& findings, const std::string& folder, const std::string& kind,
-                            const std::string& key, const YamlValue& value, const std::string& base_key = "base");
+                                           const std::string& key, const YamlValue& value,
+                                           const std::string& base_key = "base");
 
 }  // namespace stepsim

@@ -1,22 +1,20 @@
 // formulas.h: closed forms of training arithmetic, as functions of plain numbers in SI base units.
 //
-// They stand behind `stepsim check`, the choice of a placement and the tests; the simulator never takes its
-// answer from them. Letters in the laws (book "How To Scale Your Model", chapters "Roofline", "Training" and
-// "Applied training", where no other source is named): B tokens of the global batch, D = d_model, F = d_ff, N
-// chips, X FSDP ways, Y tensor ways, M axes of the hardware in use, C FLOP/s of a chip, W bytes/s of one axis
-// (both directions of a closed ring), alpha = C / W. Weights and activations are bf16 (2 bytes) unless a size
-// is given.
+// They stand behind `stepsim check` and the tests; the simulator never takes its answer from them. Letters in the laws
+// (book "How To Scale Your Model", chapters "Roofline", "Training" and "Applied training", where no other source is
+// named): B tokens of the global batch, D = d_model, F = d_ff, N chips, X FSDP ways, Y tensor ways, M axes of the
+// hardware in use, C FLOP/s of a chip, W bytes/s of one axis (both directions of a closed ring), alpha = C / W. Weights
+// and activations are bf16 (2 bytes) unless a size is given.
 //
-// They keep the book's idealisations: V/W per ring whatever its length, i.e. without the exact (N-1)/N
-// (ring_factor), and all axes closed. The bounds beside the algorithms (collectives/) have neither.
+// They keep the book's idealisations: V/W per ring whatever its length, i.e. without the exact (N-1)/N (ring_factor),
+// and all axes closed. The bounds beside the algorithms (collectives/) have neither.
 #pragma once
 
 #include <cstdint>
 
 namespace stepsim {
 
-// --- Rooflines
-// -------------------------------------------------------------------------------------------------
+// --- Rooflines -------------------------------------------------------------------------------------------------------
 
 /// C / W in FLOP per byte; for bf16 matmuls also the tokens per chip at which one ring hides behind them.
 double arithmetic_intensity(double flops, double rate);
@@ -45,8 +43,7 @@ double latency_bound_bytes(double rate, double latency, double steps = 1);
 /// (N-1)/N: the share of an array that a ring of N really moves; V/W and the thresholds below fall by it.
 double ring_factor(double members);
 
-// --- Least batch and greatest degree that keep communication hidden
-// ------------------------------------------------
+// --- Least batch and greatest degree that keep communication hidden --------------------------------------------------
 
 /// Tokens per chip for DP or FSDP over M axes: alpha / M.
 double fsdp_tokens_per_chip(double alpha, double axes);
@@ -71,8 +68,7 @@ std::int64_t best_power_of_two_fsdp(double tokens, double d_ff, std::int64_t chi
 /// exactly.
 double dcn_tokens_per_slice(double flops, double rate_per_chip);
 
-// --- Times of one two-matmul feed-forward layer, seconds
-// -----------------------------------------------------------
+// --- Times of one two-matmul feed-forward layer, seconds -------------------------------------------------------------
 
 /// Forward: 4BDF/(N C). The backward takes twice as long.
 double forward_math_time(double tokens, double d_model, double d_ff, double chips, double flops);
@@ -87,8 +83,7 @@ double tensor_comms_time(double tokens, double d_model, double fsdp_ways, double
 /// DP all-reduce of a layer's gradients between slices of M chips: 8DF/(M W_dcn).
 double dcn_comms_time(double d_model, double d_ff, double chips_per_slice, double rate_per_chip);
 
-// --- Cost of training
-// ----------------------------------------------------------------------------------------------
+// --- Cost of training ------------------------------------------------------------------------------------------------
 
 /// FLOP to train P parameters on `tokens`: 6 P tokens.
 double training_flop(double parameters, double tokens);
@@ -102,8 +97,7 @@ double training_days(double flop, double chips, double flops, double mfu);
 /// Model FLOP utilisation: flop / (chip seconds x C).
 double utilisation(double flop, double chip_seconds, double flops);
 
-// --- Memory, bytes
-// -------------------------------------------------------------------------------------------------
+// --- Memory, bytes ---------------------------------------------------------------------------------------------------
 
 /// Activations kept for the backward: tokens x layers x (sum of the kept tensors' widths) x bytes.
 double checkpoint_bytes(double tokens, double layers, double kept_width, double element_bytes = 2);

@@ -5,13 +5,14 @@
 
 namespace stepsim {
 
-YamlValue section_value(Section& root, const std::string& name, bool required) {
+std::optional<YamlValue> section_value(Section& root, const std::string& name, bool required) {
+  if (const YamlValue* value = root.find(name)) return *value;
+  if (required) {
+    root.problem(name, "missing section");
+    return std::nullopt;
+  }
   YamlValue empty;
   empty.kind = YamlValue::Kind::map;
-  empty.place = root.place();
-  const YamlValue* value = root.find(name);
-  if (value != nullptr) return *value;
-  if (required) root.problem(name, "missing section");
   return empty;
 }
 

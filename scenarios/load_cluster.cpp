@@ -2,7 +2,8 @@
 // reported rather than ignored.
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
+#include <optional>
 
 #include "scenarios/catalog.h"
 #include "scenarios/load_sections.h"
@@ -13,7 +14,6 @@ namespace {
 constexpr Range any_rate{0, 1'000'000'000'000'000};  // up to 1 PB/s
 constexpr Range some_rate{1, 1'000'000'000'000'000};
 constexpr Range extent{1, 65'536};
-constexpr std::int64_t most_chips = 1 << 20;
 
 void read_flops(Section& chip, ChipSpec& spec) {
   const YamlValue* value = chip.find("flops");
@@ -125,14 +125,14 @@ void read_torus(Section& cluster, Section& chip, ClusterSpec& spec) {
   read_shape(cluster, spec);
   read_wraps(cluster, spec);
   spec.slices = cluster.small_count("slices", {1, 65'536}, 1);
-  if (spec.slices > 1 && (spec.chip.dcn_rate_per_chip == 0 || spec.chip.pcie_rate == 0)) {
+  if (spec.slices > 1 && chip.usable() && (spec.chip.dcn_rate_per_chip == 0 || spec.chip.pcie_rate == 0)) {
     cluster.problem("slices", "expected 1, as the chip has no dcn_rate_per_chip or no pcie_rate to join slices with");
   }
 }
 
 void read_switches(Section& cluster, ClusterSpec& spec) {
   spec.devices_per_switch = cluster.counts("devices_per_switch", {1, 4096}, std::vector<int>{});
-  if (spec.devices_per_switch.empty()) return;
+  if (spec.devices_per_switch.empty() || spec.devices < 1) return;
   std::int64_t sum = 0;
   for (const int devices : spec.devices_per_switch) sum += devices;
   if (sum != spec.devices) {
@@ -175,49 +175,37 @@ std::vector<Kind> kinds() {
   };
 }
 
-/// The chip's map, with the what-if keys of the cluster (link_rate, link_latency) put into it.
-YamlValue chip_value(Section& cluster, const std::string& catalog, bool torus) {
-  YamlValue chip;
-  chip.kind = YamlValue::Kind::map;
-  if (const YamlValue* given = cluster.find("chip")) {
-    chip = resolve_reference(cluster.findings(), catalog, "chips", cluster.full("chip"), *given);
-  } else {
+/// The chip's map, with the what-if keys of the cluster (link_rate, link_latency) put into it; nothing when there is
+/// no chip to read, which has been reported.
+std::optional<YamlValue> chip_value(Section& cluster, const std::string& catalog, bool torus) {
+  const YamlValue* given = cluster.find("chip");
+  if (given == nullptr) {
     cluster.problem("chip", fmt::format("missing: expected the name of a chip ({}) or its keys",
                                         fmt::join(catalog_names(catalog, "chips"), ", ")));
+    return std::nullopt;
   }
-  if (!torus) return chip;
+  std::optional<YamlValue> chip = resolve_reference(cluster.findings(), catalog, "chips", cluster.full("chip"), *given);
   for (const std::string name : {"link_rate", "link_latency"}) {
-    const YamlValue* given = cluster.find(name);
-    if (given == nullptr) continue;
-    redirect(cluster.findings(), cluster.full(name), *given, chip, cluster.full("chip." + name), name);
+    const YamlValue* what_if = cluster.find(name);
+    if (!chip || what_if == nullptr || !torus) continue;
+    redirect(cluster.findings(), cluster.full(name), *what_if, *chip, cluster.full("chip." + name), name);
   }
   return chip;
 }
 
 void read_of_kind(Section& cluster, const std::string& catalog, const Kind& kind, ClusterSpec& spec) {
-  const YamlValue value = chip_value(cluster, catalog, kind.name == "torus");
-  if (value.kind == YamlValue::Kind::map && value.keys.empty()) return;  // reported already
-  Section chip(cluster.findings(), value, cluster.full("chip"), place_of(cluster.value(), "chip"));
+  const std::optional<YamlValue> value = chip_value(cluster, catalog, kind.name == "torus");
+  const std::string key = cluster.full("chip");
+  const YamlKey* given = cluster.value().find_key("chip");
+  const SourcePlace place = given == nullptr ? cluster.place() : given->place;
+  Section chip =
+      value ? Section(cluster.findings(), *value, key, place) : Section::unusable(cluster.findings(), key, place);
   read_compute(chip, spec.chip);
   kind.read(cluster, chip, spec);
   chip.done();
 }
 
-}  // namespace
-
-std::int64_t chip_count(const ClusterSpec& cluster) {
-  if (cluster.kind == "pcie") return cluster.devices;
-  std::int64_t chips = cluster.shape.empty() ? 0 : cluster.slices;
-  for (const int extent : cluster.shape) chips = std::min<std::int64_t>(chips * extent, INT32_MAX);
-  return chips;
-}
-
-ClusterSpec read_cluster(Section& root, const std::string& catalog) {
-  ClusterSpec spec;
-  const YamlValue given = section_value(root, "cluster", true);
-  const YamlValue value = resolve_reference(root.findings(), catalog, "systems", "cluster", given, "system");
-  if (value.kind == YamlValue::Kind::map && value.keys.empty()) return spec;  // reported already
-  Section cluster(root.findings(), value, "cluster", section_place(root, "cluster"));
+void read_keys(Section& cluster, const std::string& catalog, ClusterSpec& spec) {
   const std::vector<Kind> all = kinds();
   std::vector<std::string> names;
   for (const Kind& kind : all) names.push_back(kind.name);
@@ -229,8 +217,28 @@ ClusterSpec read_cluster(Section& root, const std::string& catalog) {
   }
   cluster.done();
   if (chip_count(spec) > most_chips) {
-    cluster.problem("shape", fmt::format("expected at most {} chips in all, found {}", most_chips, chip_count(spec)));
+    const std::string shape = fmt::format("{} slice(s) of [{}]", spec.slices, fmt::join(spec.shape, ", "));
+    cluster.problem("shape", fmt::format("expected at most {} chips in all, found {}", most_chips, shape));
   }
+}
+
+}  // namespace
+
+std::int64_t chip_count(const ClusterSpec& cluster) {
+  if (cluster.kind == "pcie") return cluster.devices;
+  std::int64_t chips = cluster.shape.empty() ? 0 : cluster.slices;
+  for (const int extent : cluster.shape) chips = std::min<std::int64_t>(chips * extent, most_chips + 1);
+  return chips;
+}
+
+ClusterSpec read_cluster(Section& root, const std::string& catalog) {
+  ClusterSpec spec;
+  const std::optional<YamlValue> given = section_value(root, "cluster", true);
+  if (!given) return spec;
+  const auto value = resolve_reference(root.findings(), catalog, "systems", "cluster", *given, "system");
+  if (!value) return spec;
+  Section cluster(root.findings(), *value, "cluster", section_place(root, "cluster"));
+  if (cluster.usable()) read_keys(cluster, catalog, spec);
   return spec;
 }
 

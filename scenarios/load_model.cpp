@@ -1,5 +1,6 @@
 // load_model.cpp: `model:` -> ModelSpec.
-#include <fmt/format.h>
+#include <algorithm>
+#include <optional>
 
 #include "scenarios/catalog.h"
 #include "scenarios/load_sections.h"
@@ -47,15 +48,17 @@ ModelSpec read_keys(Section& section) {
 }  // namespace
 
 ModelSpec read_model(Section& root, const std::string& catalog) {
-  const YamlValue given = section_value(root, "model", true);
-  YamlValue value = resolve_reference(root.findings(), catalog, "models", "model", given);
+  const std::optional<YamlValue> given = section_value(root, "model", true);
+  if (!given) return {};
+  std::optional<YamlValue> value = resolve_reference(root.findings(), catalog, "models", "model", *given);
+  if (!value) return {};
   const YamlValue* parallelism = root.value().find("parallelism");
   const YamlValue* sequence = parallelism == nullptr ? nullptr : parallelism->find("sequence_length");
-  if (value.kind == YamlValue::Kind::map && value.keys.empty()) return {};  // reported already
   if (sequence != nullptr) {
-    redirect(root.findings(), "parallelism.sequence_length", *sequence, value, "model.sequence", "sequence");
+    redirect(root.findings(), "parallelism.sequence_length", *sequence, *value, "model.sequence", "sequence");
   }
-  Section section(root.findings(), value, "model", section_place(root, "model"));
+  Section section(root.findings(), *value, "model", section_place(root, "model"));
+  if (!section.usable()) return {};
   const ModelSpec model = read_keys(section);
   section.done();
   return model;

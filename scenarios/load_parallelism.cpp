@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
+#include <optional>
 
 #include "scenarios/load_sections.h"
 #include "scenarios/units.h"
@@ -57,7 +57,7 @@ void check_mesh(Section& parallelism, const Strategy& strategy, std::int64_t chi
     if (axis.extent < 1) return;  // reported already
     product = std::min<std::int64_t>(product * axis.extent, std::int64_t{1} << 40);
   }
-  if (chips == 0 || strategy.mesh.empty() || product == chips) return;
+  if (chips == 0 || chips > most_chips || strategy.mesh.empty() || product == chips) return;
   parallelism.problem("mesh",
                       fmt::format("expected a mesh of {} chips, as the cluster has, found {} = {}, which is {} "
                                   "(would fit: {})",
@@ -187,9 +187,10 @@ void read_sharding(Section& parallelism, Strategy& strategy) {
 }  // namespace
 
 void read_parallelism(Section& root, Scenario& scenario) {
-  const YamlValue value = section_value(root, "parallelism", true);
-  if (root.value().find("parallelism") == nullptr) return;
-  Section parallelism(root.findings(), value, "parallelism", section_place(root, "parallelism"));
+  const std::optional<YamlValue> value = section_value(root, "parallelism", true);
+  if (!value) return;
+  Section parallelism(root.findings(), *value, "parallelism", section_place(root, "parallelism"));
+  if (!parallelism.usable()) return;
   const std::int64_t chips = chip_count(scenario.cluster);
   read_mesh(parallelism, scenario.strategy);
   check_mesh(parallelism, scenario.strategy, chips);

@@ -4,16 +4,16 @@
 namespace stepsim {
 
 void read_collectives(Section& root, Scenario& scenario) {
-  const YamlValue value = section_value(root, "collectives", false);
-  Section collectives(root.findings(), value, "collectives", section_place(root, "collectives"));
+  const std::optional<YamlValue> value = section_value(root, "collectives", false);
+  Section collectives(root.findings(), *value, "collectives", section_place(root, "collectives"));
   scenario.ring = static_cast<RingStyle>(collectives.choice("ring", {"one_way", "halves", "whole_shards"}, 1));
   scenario.weighted_parts = collectives.choice("parts", {"equal", "weighted"}, 0) == 1;
   collectives.done();
 }
 
 void read_simulation(Section& root, Scenario& scenario) {
-  const YamlValue value = section_value(root, "simulation", false);
-  Section simulation(root.findings(), value, "simulation", section_place(root, "simulation"));
+  const std::optional<YamlValue> value = section_value(root, "simulation", false);
+  Section simulation(root.findings(), *value, "simulation", section_place(root, "simulation"));
   RunOptions& run = scenario.run;
   run.latency_model = static_cast<LatencyModel>(simulation.choice("latency_model", {"additive", "max"}, 0));
   run.max_steps = static_cast<std::uint32_t>(simulation.count("max_steps", {2, 1000}, 10));

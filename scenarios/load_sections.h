@@ -1,6 +1,7 @@
 // load_sections.h: the parts of load(), one per section of a scenario. Internal to this folder.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "scenarios/reader.h"
@@ -21,15 +22,18 @@ void read_collectives(Section& root, Scenario& scenario);
 void read_simulation(Section& root, Scenario& scenario);
 void read_expectations(Section& root, Scenario& scenario);
 
-/// Chips of the cluster as described; 0 when the description is not usable.
+/// Chips that a cluster may have; more is taken for a slip.
+inline constexpr std::int64_t most_chips = 1 << 20;
+
+/// Chips of the cluster as described; 0 when the description is not usable, most_chips + 1 for any larger number.
 std::int64_t chip_count(const ClusterSpec& cluster);
 
 /// What only the rooms below can tell: builds the cluster, lays the mesh, plans a step. Throws InputError with keys
 /// but without places.
 void check_by_building(const Scenario& scenario);
 
-/// The section called `name`, or an empty map (with the problem reported, if it is required).
-YamlValue section_value(Section& root, const std::string& name, bool required);
+/// The section called `name`; without it an empty map, or nothing (and a problem) if it is required.
+std::optional<YamlValue> section_value(Section& root, const std::string& name, bool required);
 SourcePlace section_place(Section& root, const std::string& name);
 
 /// Puts `from` under `into` as `name`, unless `into` has a stronger one (rank); both equally strong is a problem.

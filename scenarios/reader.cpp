@@ -50,12 +50,19 @@ Section::Section(Findings& findings, const YamlValue& value, std::string key, So
   usable_ = false;
 }
 
+Section Section::unusable(Findings& findings, std::string key, SourcePlace place) {
+  Section section(findings, empty_map(), std::move(key), std::move(place));
+  section.usable_ = false;
+  return section;
+}
+
 const YamlValue* Section::find(const std::string& name) {
   if (std::find(known_.begin(), known_.end(), name) == known_.end()) known_.push_back(name);
   return value_->find(name);
 }
 
 void Section::problem(const std::string& name, const std::string& message) {
+  if (!usable_) return;
   const YamlValue* value = value_->find(name);
   const bool moved = value != nullptr && !value->written_as.empty();
   findings_->problem(value == nullptr ? place_ : value->place, moved ? value->written_as : full(name), message);
@@ -67,7 +74,7 @@ T Section::read(const std::string& name, const std::string& expected, const std:
   const YamlValue* value = find(name);
   if (value == nullptr) {
     if (!fallback) {
-      if (usable_) problem(name, "missing: expected " + expected);
+      problem(name, "missing: expected " + expected);
       return T{};
     }
     findings_->resolve(full(name), format(*fallback), "default");

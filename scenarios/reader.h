@@ -36,6 +36,8 @@ class Section {
  public:
   /// value: a map; anything else is reported, and not usable. place: of the section's key.
   Section(Findings& findings, const YamlValue& value, std::string key, SourcePlace place);
+  /// Not usable: what should be here has been reported elsewhere, so nothing is missing, unknown or wrong in it.
+  static Section unusable(Findings& findings, std::string key, SourcePlace place);
 
   // One value each. Without a fallback the key is required. On a problem the fallback (or zero) is returned.
   std::string text(const std::string& name, const std::optional<std::string>& fallback);
@@ -64,7 +66,7 @@ class Section {
   /// one of these is a problem. Empty when neither is there.
   std::string one_of(const std::string& a, const std::string& b);
 
-  void problem(const std::string& name, const std::string& message);
+  void problem(const std::string& name, const std::string& message);  // unless not usable
   [[nodiscard]] std::string full(const std::string& name) const { return key_.empty() ? name : key_ + "." + name; }
   /// False when there was no map to read: that is reported already, and what it lacks is no news.
   [[nodiscard]] bool usable() const { return usable_; }

@@ -234,7 +234,9 @@ std::optional<std::string> format_binary(std::int64_t n, std::span<const Unit> u
 
 std::string shortest(double value) {
   std::array<char, 32> buffer{};
-  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  // Above 10^15 the fixed form could have more digits than are read back.
+  const auto form = std::abs(value) < 1e15 ? std::chars_format::general : std::chars_format::scientific;
+  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, form);
   return {buffer.data(), end};
 }
 

@@ -38,7 +38,7 @@ class EventQueue {
 
   /// event.time must not lie before now().
   void push(const QueuedEvent& event) {
-    buckets_[bucket_of(event.time)].push_back(event);
+    put(event);
     ++size_;
   }
 
@@ -50,7 +50,14 @@ class EventQueue {
     return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(time.count()) ^ last_));
   }
 
-  std::array<std::vector<QueuedEvent>, 65> buckets_;
+  void put(const QueuedEvent& event) {
+    const std::size_t bucket = bucket_of(event.time);
+    buckets_[bucket].push_back(event);
+    if (bucket > 0) occupied_ |= std::uint64_t{1} << (bucket - 1);
+  }
+
+  std::array<std::vector<QueuedEvent>, 65> buckets_;  // 0: at last_
+  std::uint64_t occupied_ = 0;                        // bit b - 1: bucket b is not empty
   std::uint64_t last_ = 0;
   std::size_t size_ = 0;
 };

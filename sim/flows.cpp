@@ -39,8 +39,10 @@ Flows::Flows(const Network& network, EventQueue& queue, std::uint32_t event_kind
 }
 
 FlowId Flows::start(RouteId route, Bytes bytes) {
-  free_flows_.insert(free_flows_.end(), ending_.begin(), ending_.end());
-  ending_.clear();
+  if (!ending_.empty()) {
+    free_flows_.insert(free_flows_.end(), ending_.begin(), ending_.end());
+    ending_.clear();
+  }
   FlowId id = static_cast<FlowId>(flows_.size());
   if (free_flows_.empty()) {
     flows_.emplace_back();

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <tuple>
 
 #include "tools/format.h"
 #include "tools/path_summary.h"
@@ -39,32 +39,52 @@ const ClassBreakdown* most_common(const RunResult& result) {
   return found == result.breakdown.end() ? nullptr : &*found;
 }
 
-struct Range {
-  Picoseconds least = Picoseconds::max();
-  Picoseconds most;
-  std::size_t classes = 0;
+/// One line of the breakdown: what the shown class spends, and the classes that spend least and most.
+struct Line {
+  std::string name;
+  Picoseconds time, least, most;
+  std::string text, least_text, most_text;  // in the unit of the table
 };
 
-/// Least and most time that any class spends on each part; a class without it spends none.
-std::map<std::string, Range> ranges(const RunResult& result) {
-  std::map<std::string, Range> all;
-  for (const ClassBreakdown& one : result.breakdown) {
-    for (const BreakdownPart& part : one.parts) {
-      Range& range = all[part.name];
-      range.least = std::min(range.least, part.time);
-      range.most = std::max(range.most, part.time);
-      ++range.classes;
-    }
-  }
-  for (auto& [name, range] : all) {
-    if (range.classes < result.breakdown.size()) range.least = Picoseconds(0);
-  }
-  return all;
+Line& line_called(std::vector<Line>& lines, const std::string& name) {
+  const auto found = std::find_if(lines.begin(), lines.end(), [&](const Line& line) { return line.name == name; });
+  if (found != lines.end()) return *found;
+  const std::string zero = "0";
+  return lines.emplace_back(Line{name, {}, {}, {}, zero, zero, zero});
 }
 
-std::vector<Cell> breakdown_row(const BreakdownPart& part, const std::string& time, Picoseconds step) {
-  const double of_step = share(part.time, step);
-  return {part.name, time, percent_text(of_step), Cell(bar(of_step, bar_cells), paint_of(part.name))};
+/// Texts of a class add up to its step; a text is taken over only where another class really spends less or more.
+void compare(const ClassBreakdown& other, const TimeUnit& unit, std::vector<Line>& lines) {
+  std::vector<Picoseconds> times;
+  for (const BreakdownPart& part : other.parts) times.push_back(part.time);
+  const std::vector<std::string> texts = in_unit_exactly(times, unit, 3);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    Line& line = line_called(lines, other.parts[i].name);
+    if (times[i] > line.most) std::tie(line.most, line.most_text) = std::tie(times[i], texts[i]);
+    if (times[i] < line.least) std::tie(line.least, line.least_text) = std::tie(times[i], texts[i]);
+  }
+  for (Line& line : lines) {  // a class without a part spends nothing on it
+    const bool has =
+        std::any_of(other.parts.begin(), other.parts.end(), [&](const auto& part) { return part.name == line.name; });
+    if (!has && line.least > Picoseconds(0)) {
+      line.least = Picoseconds(0);
+      line.least_text = in_unit(line.least, unit, 3);
+    }
+  }
+}
+
+std::vector<Line> lines_of(const RunResult& result, const ClassBreakdown& shown, const TimeUnit& unit) {
+  std::vector<Line> lines;
+  std::vector<Picoseconds> times;
+  for (const BreakdownPart& part : shown.parts) times.push_back(part.time);
+  const std::vector<std::string> texts = in_unit_exactly(times, unit, 3);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    lines.push_back({shown.parts[i].name, times[i], times[i], times[i], texts[i], texts[i], texts[i]});
+  }
+  for (const ClassBreakdown& other : result.breakdown) {
+    if (other.who != shown.who) compare(other, unit, lines);
+  }
+  return lines;
 }
 
 std::string of_classes(const RunResult& result, const ClassBreakdown& shown) {
@@ -110,16 +130,11 @@ std::string breakdown_table(const RunResult& result, bool colour) {
       {"part", Align::left}, {unit.name}, {"share"}, {std::string(bar_cells, ' '), Align::left}};
   if (several) columns.insert(columns.end(), {{"least " + unit.name}, {"most " + unit.name}});
   Table table(columns);
-  std::vector<Picoseconds> times;
-  for (const BreakdownPart& part : shown->parts) times.push_back(part.time);
-  const std::vector<std::string> texts = in_unit_exactly(times, unit, 3);
-  const std::map<std::string, Range> range = ranges(result);
-  for (std::size_t i = 0; i < shown->parts.size(); ++i) {
-    std::vector<Cell> row = breakdown_row(shown->parts[i], texts[i], result.step_time);
-    if (several) {
-      const Range& between = range.at(shown->parts[i].name);
-      row.insert(row.end(), {in_unit(between.least, unit, 3), in_unit(between.most, unit, 3)});
-    }
+  for (const Line& line : lines_of(result, *shown, unit)) {
+    const double of_step = share(line.time, result.step_time);
+    std::vector<Cell> row = {line.name, line.text, percent_text(of_step),
+                             Cell(bar(of_step, bar_cells), paint_of(line.name))};
+    if (several) row.insert(row.end(), {line.least_text, line.most_text});
     table.row(row);
   }
   table.rule();

@@ -113,7 +113,9 @@ void Writer::span(ClassId who, std::uint32_t step, OpId id) {
   if (times.start == times.end) return;
   std::string label = program_.names[op.tag.label];
   if (label.empty()) label = program_.names[op.tag.phase];
-  std::string args = fmt::format(R"("step":{},"phase":{})", step, json_string(program_.names[op.tag.phase]));
+  const std::string& phase = program_.names[op.tag.phase];
+  std::string args = fmt::format(R"("step":{})", step);
+  if (!phase.empty()) args += fmt::format(R"(,"phase":{})", json_string(phase));
   if (op.tag.layer >= 0) args += fmt::format(R"(,"layer":{})", op.tag.layer);
   if (op.tag.microbatch >= 0) args += fmt::format(R"(,"microbatch":{})", op.tag.microbatch);
   if (op.kind == OpKind::collective) {

@@ -17,8 +17,7 @@ namespace stepsim::book {
 
 namespace {
 
-// --- The file
-// ------------------------------------------------------------------------------------------------------
+// --- The file --------------------------------------------------------------------------------------------------------
 
 std::map<std::string, double> numbers(const YAML::Node& node) {
   std::map<std::string, double> found;
@@ -53,8 +52,7 @@ const Answers& answers() {
   return all;
 }
 
-// --- Holding a figure against its row
-// ------------------------------------------------------------------------------
+// --- Holding a figure against its row --------------------------------------------------------------------------------
 
 double target(const Row& row, const Figure& figure) {
   if (figure.target == "expected") return row.expected * figure.factor;
@@ -103,8 +101,7 @@ std::vector<std::string> answered() {
 INSTANTIATE_TEST_SUITE_P(Book, BookRow, testing::ValuesIn(answered()),
                          [](const testing::TestParamInfo<std::string>& row) { return row.param; });
 
-// --- Coverage
-// ------------------------------------------------------------------------------------------------------
+// --- Coverage --------------------------------------------------------------------------------------------------------
 
 TEST(BookCoverage, EveryRowIsAnsweredOrLeftOutWithAReason) {
   const std::map<std::string, std::string> left = left_out();

@@ -15,7 +15,7 @@
 
 namespace stepsim::book {
 
-// --- Busy times of one run ----------------------------------------------------------------------------------------
+// --- Busy times of one run -------------------------------------------------------------------------------------------
 
 using Pick = std::function<bool(const StepProgram&, const Op&)>;
 
@@ -57,7 +57,7 @@ inline double busy(const RunResult& result, const Pick& pick) {
   return to_seconds(total);
 }
 
-// --- Both sides, and where they meet ------------------------------------------------------------------------------
+// --- Both sides, and where they meet ---------------------------------------------------------------------------------
 
 /// What is compared, and the knob that is turned.
 struct Sides {
@@ -121,7 +121,7 @@ inline double crossing(const Sides& sides, const std::vector<std::string>& overr
   return secant() * static_cast<double>(sides.grid) / sides.per;
 }
 
-// --- Scenarios ----------------------------------------------------------------------------------------------------
+// --- Scenarios -------------------------------------------------------------------------------------------------------
 
 /// The book's stack of two-matmul layers, D = 8192 and F = 32768, on ideal v5p chips without latency.
 inline std::string mlp_stack(const std::string& cluster, const std::string& parallelism, const std::string& ring) {

@@ -18,8 +18,7 @@ void add(Answers& answers, const std::string& id, std::function<Figures(const Ro
   answers[id] = {Way::simulated, std::move(produce)};
 }
 
-// --- Systems
-// -----------------------------------------------------------------------------------------------------
+// --- Systems ---------------------------------------------------------------------------------------------------------
 
 /// A slice with ideal chips; wraps empty: by the rule of the generation.
 Cluster slice(const std::string& generation, std::vector<int> shape, std::vector<bool> wraps, double link_latency) {
@@ -76,8 +75,7 @@ double gather(const Cluster& cluster, const std::vector<int>& axes, double bytes
 
 const char* const exact_factor = "an algorithm moves (N-1)/N of the array, the book's V/W counts all of it";
 
-// --- One chip
-// ----------------------------------------------------------------------------------------------------
+// --- One chip --------------------------------------------------------------------------------------------------------
 
 Picoseconds streamed(const ChipSpec& chip, double bytes) {
   return op_time(chip, "bf16", 0, bytes);
@@ -136,8 +134,7 @@ void add_decode_steps(Answers& answers) {
   });
 }
 
-// --- Point to point
-// ----------------------------------------------------------------------------------------------
+// --- Point to point --------------------------------------------------------------------------------------------------
 
 double across_4x4(Bytes bytes, double link_latency) {
   const Cluster cluster = slice("v5e", {4, 4}, {}, link_latency);
@@ -192,8 +189,7 @@ void add_point_to_point(Answers& answers) {
   });
 }
 
-// --- Collectives of chapter 3
-// --------------------------------------------------------------------------------------
+// --- Collectives of chapter 3 ----------------------------------------------------------------------------------------
 
 void add_small_gathers(Answers& answers) {
   add(answers, "s3_pq2_ring", [](const Row& r) {
@@ -270,8 +266,7 @@ void add_other_collectives(Answers& answers) {
   });
 }
 
-// --- Derived rows of chapter 5
-// -------------------------------------------------------------------------------------
+// --- Derived rows of chapter 5 ---------------------------------------------------------------------------------------
 
 /// The two matmuls of a layer's forward on one chip.
 double forward_math(double tokens, double d_model, double d_ff) {
@@ -366,7 +361,7 @@ void add_segments(Answers& answers) {
   });
 }
 
-// --- Figures of chapter 5: whole steps of the MLP stack on 4x4x4 -------------------------------------------------
+// --- Figures of chapter 5: whole steps of the MLP stack on 4x4x4 -----------------------------------------------------
 
 void add_cube_figures(Answers& answers) {
   add(answers, "fig_444_fsdp_cross", [](const Row&) {

@@ -101,7 +101,7 @@ TEST(Load, EverySetting) {
   ASSERT_EQ(s.expect.size(), 1U);
   EXPECT_EQ(s.expect[0].value, 0.31);
   EXPECT_EQ(s.expect[0].tolerance, 0.02);
-  EXPECT_EQ(s.expect[0].place.line, 9);
+  EXPECT_EQ(s.expect[0].place.line, 10);
   EXPECT_EQ(s.strategy.microbatches, 2);
   EXPECT_EQ(s.strategy.zero, 2);
   EXPECT_EQ(s.strategy.prefetch, 3);

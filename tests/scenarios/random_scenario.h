@@ -62,7 +62,7 @@ inline ModelSpec small_model(Draw& draw) {
 inline Strategy small_strategy(Draw& draw, int chips) {
   Strategy strategy;
   const int tensor = draw.of<int>({1, 1, 2, 4});
-  const int data = draw.of<int>({1, 2}) * (chips / tensor > 4 ? draw.of<int>({1, 2}) : 1);
+  const int data = chips / tensor > 4 ? draw.of<int>({1, 2, 4}) : 1;
   strategy.mesh = {{"data", data}, {"fsdp", chips / tensor / data}, {"tensor", tensor}};
   strategy.microbatches = 1 + draw.below(2);
   strategy.batch_tokens = static_cast<std::int64_t>(chips) * 64 * strategy.microbatches * (1 + draw.below(2));
