@@ -71,7 +71,8 @@ AxisCost axis_cost(const CollectiveSpec& spec, const GroupAxis& axis) {
   if (!axis.closed) return {phases == 2 ? n : n - 1, phases * (n - 1)};  // line.h: no link carries more than n in all
   double steps = n - 1;
   if (spec.ring == RingStyle::halves) steps = (n - 1) / 2;
-  if (spec.ring == RingStyle::whole_shards) steps = axis.extent / 2;
+  const int half = axis.extent / 2;
+  if (spec.ring == RingStyle::whole_shards) steps = half;
   return {phases * steps, phases * steps};
 }
 

@@ -59,7 +59,7 @@ StepProgram AloneTimes::alone(CollectiveId id, std::uint32_t group) const {
     members.class_of.push_back(rank);
     members.group_of.push_back(0);
     members.rank_of.push_back(rank);
-    const auto first = program_.route_tables[collective.routes].begin() + static_cast<std::ptrdiff_t>(who * plan.ports);
+    const auto first = program_.route_tables[collective.routes].begin() + static_cast<std::ptrdiff_t>(who) * plan.ports;
     routes.insert(routes.end(), first, first + static_cast<std::ptrdiff_t>(plan.ports));
   }
   one.program_of.assign(family.members, 0);

@@ -246,7 +246,7 @@ Picoseconds Clock::compute_time(const OpInstance& op) const {
 
 std::string Clock::name(const OpInstance& op) const {
   const Op& one = op_of(op);
-  std::string text = program_.names.empty() ? "" : program_.names[one.tag.label];
+  std::string text = program_.names[one.tag.label];
   if (text.empty()) text = "op " + std::to_string(op.op);
   if (one.tag.layer >= 0) text += " of layer " + std::to_string(one.tag.layer);
   return text + " in step " + std::to_string(op.step);
@@ -274,6 +274,7 @@ std::string Clock::stuck() const {
 }  // namespace
 
 Timeline simulate(const StepProgram& program, const Network& network, const RunOptions& options) {
+  if (options.exact_steps == 0 && options.max_steps == 0) throw std::logic_error("at least one step must be played");
   check(program, network);
   return Clock(program, network, options).run();
 }

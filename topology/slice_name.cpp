@@ -57,7 +57,7 @@ bool offers_one_chip(const std::string& prefix) {
 
 std::vector<Shape> cube_slices(const ChipSpec& chip) {
   std::vector<Shape> slices{{2, 2, 1}, {2, 2, 2}, {2, 2, 4}, {2, 4, 4}};
-  for (int cubes = 1; cubes * 64 <= chips_of(chip.pod); ++cubes) {
+  for (int cubes = 1; cubes <= chips_of(chip.pod) / 64; ++cubes) {
     Shape shape = most_cubic(cubes);
     for (int& extent : shape) extent *= 4;
     slices.push_back(shape);

@@ -132,7 +132,8 @@ double torus_bisection(const ClusterSpec& spec, const std::vector<HardwareAxis>&
     if (axis.extent < 2) continue;
     double cut = chips / axis.extent * (axis.wraps ? 2 : 1) * static_cast<double>(spec.chip.link_rate);
     if (axis.name == "dcn") {
-      cut = chips / axis.extent * (axis.extent / 2) * static_cast<double>(spec.chip.dcn_rate_per_chip);
+      const int slices_on_one_side = axis.extent / 2;
+      cut = chips / axis.extent * slices_on_one_side * static_cast<double>(spec.chip.dcn_rate_per_chip);
     }
     narrowest = narrowest == 0 ? cut : std::min(narrowest, cut);
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <sstream>
 
 #include "scenarios/catalog.h"
@@ -162,13 +163,47 @@ TEST(Broken, EveryPrefixOfAScenarioIsReadOrRefused) {
   std::stringstream whole;
   whole << in.rdbuf();
   const std::string text = whole.str();
-  ASSERT_GT(text.size(), 500U);
+  const std::size_t head = text.find("name:");  // comments before it
+  ASSERT_NE(head, std::string::npos);
   int refused = 0;
-  for (std::size_t length = 0; length < text.size(); ++length) {
+  for (std::size_t length = head; length < text.size(); ++length) {
     const TemporaryFile part(text.substr(0, length));
     refused += problems_of({part.path(), {}, {}}).empty() ? 0 : 1;
   }
   EXPECT_GT(refused, 100);
+}
+
+/// The text with a few characters replaced, removed or doubled.
+std::string mutated(std::string text, std::mt19937& random) {
+  const std::string characters = "0:{}[],#-'\"e9 \n&*!|>%@\t.x";
+  for (int i = 0; i < 3 && !text.empty(); ++i) {
+    const std::size_t at = random() % text.size();
+    const std::size_t what = random() % 3;
+    if (what == 0) text[at] = characters[random() % characters.size()];
+    if (what == 1) text.erase(at, 1 + random() % 8);
+    if (what == 2) text.insert(at, text.substr(at, random() % 12));
+  }
+  return text;
+}
+
+TEST(Broken, MutatedScenariosAreReadOrRefused) {
+  const std::string valid =
+      "cluster: {system: tpu-v5p, shape: [4, 4, 4], slices: 2, wraps: [true, true, false]}\n"
+      "model: {base: llama3-8b, layers: 2}\n"
+      "parallelism:\n  mesh: {data: 2, fsdp: 16, tensor: 4}\n  placement: {data: dcn, fsdp: [x, y], tensor: "
+      "\"z:4@1\"}\n"
+      "  batch: 256Ki tokens\n  checkpoints: 2 per layer\n  optimizer: {moment_bytes: 4}\n"
+      "collectives: {ring: one_way}\nsimulation: {max_steps: 3}\n"
+      "expect: [{quantity: mfu, value: 40 %, tolerance: 0.1, source: none}]\n";
+  const TemporaryFile untouched(valid);
+  ASSERT_TRUE(problems_of({untouched.path(), {}, {}}).empty());
+  std::mt19937 random(1);
+  for (int i = 0; i < 1000; ++i) {
+    const std::string text = mutated(valid, random);
+    SCOPED_TRACE(text);
+    const TemporaryFile file(text);
+    EXPECT_NO_THROW(problems_of({file.path(), {}, {}}));  // any other exception than InputError is a failure
+  }
 }
 
 TEST(Broken, MissingCatalogNamesWhatItHas) {

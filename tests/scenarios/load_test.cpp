@@ -66,7 +66,7 @@ TEST(Load, ExampleValuesArriveWhereTheyBelong) {
   EXPECT_EQ(scenario.cluster.shape, (std::vector<int>{4, 4, 4}));
   EXPECT_EQ(scenario.cluster.slices, 2);
   EXPECT_EQ(scenario.cluster.chip.wrap, WrapRule::cubes);
-  EXPECT_EQ(scenario.model.layers, 4);
+  EXPECT_EQ(scenario.model.layers, 20);
   EXPECT_EQ(scenario.model.d_ff, 28672);
   EXPECT_EQ(scenario.model.sequence, 4096);
   EXPECT_EQ(scenario.strategy.batch_tokens, 128 * 1024);
@@ -246,7 +246,7 @@ TEST(Resolved, ReadsBackToTheSame) {
       const bool sugar = line.key == "cluster.slice" || line.origin.find("x chips") != std::string::npos;
       const bool placement = line.key.starts_with("parallelism.placement.");
       if (reference || sugar || placement || line.value.empty()) continue;
-      overrides.push_back(line.key + "='" + line.value + "'");
+      overrides.push_back(line.key + "='" + std::regex_replace(line.value, std::regex("'"), "''") + "'");
       if (line.value.starts_with("[")) overrides.back() = line.key + "=" + line.value;
     }
     const Scenario second = load(file, overrides, default_catalog());
@@ -271,9 +271,10 @@ std::set<std::string> reference_keys() {
   return keys;
 }
 
-/// mesh.fsdp and flops.bf16 are rows AXIS and DTYPE.
+/// mesh.fsdp, flops.bf16 and expect.0 are rows AXIS, DTYPE and N.
 std::string generic(const std::string& key) {
   std::string text = std::regex_replace(key, std::regex("^(parallelism\\.(mesh|placement))\\..*"), "$1.AXIS");
+  text = std::regex_replace(text, std::regex("^expect\\.[0-9]+"), "expect.N");
   return std::regex_replace(text, std::regex("^(cluster\\.chip\\.flops)\\..*"), "$1.DTYPE");
 }
 

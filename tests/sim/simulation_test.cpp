@@ -328,6 +328,10 @@ Small two_members() {
   return s;
 }
 
+TEST(Check, AtLeastOneStepMustBePlayed) {
+  EXPECT_THROW(static_cast<void>(two_members().play({.max_steps = 0})), std::logic_error);
+}
+
 TEST(Check, AcceptsAWholeProgram) {
   EXPECT_EQ(complaint(two_members()), "");
 }
