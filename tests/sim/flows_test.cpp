@@ -141,6 +141,14 @@ TEST(Flows, AFlowThatStartsWhenAnotherEndsDoesNotShareWithIt) {
   EXPECT_EQ(played.links[0].busy, ps(2 * us));
 }
 
+// 10 bytes a picosecond. x (2 bytes) has truly drained at 0.4 and ends at 1. y (6 bytes) has 4 left at 0.4 and would be
+// done at 0.8 with the link to itself: at 1 it counts as done but for a rest, and the ends of that instant are over.
+TEST(Flows, OneThatShouldHaveEndedInTheSamePicosecondEndsInTheNext) {
+  Network network = links({10'000 * GB});
+  const RouteId a = over(network, {0});
+  EXPECT_EQ(play_flows(network, {{a, 2}, {a, 6}}).drained, (Times{1, 2}));
+}
+
 TEST(Flows, TotalsThatDoNotFitThrow) {
   Network network = links({max_capacity});
   const RouteId a = over(network, {0});
