@@ -1,7 +1,9 @@
 #include "scenarios/placement.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
+#include <utility>
 
 #include "scenarios/link_rates.h"
 
@@ -19,19 +21,53 @@ Placement given_placement(const Scenario& scenario, const Cluster& cluster) {
   return placement;
 }
 
+/// All uses of one request in a step, alone on the network.
+struct Predicted {
+  const CollectiveRequest* request;
+  std::vector<GroupAxis> shape;
+  double seconds;
+};
+
+/// How many times longer a critical collective takes because others float over the same links: while a kind of
+/// collective is in flight (a share of the step), a link of a common hardware axis carries one of its flows per
+/// interleaved group, and flows share fairly. The most loaded axis counts.
+double slowdown(const Predicted& critical, const std::vector<Predicted>& all, double step) {
+  double most = 1;
+  for (const GroupAxis& axis : critical.shape) {
+    std::map<std::pair<std::vector<std::string>, CollectiveKind>, std::pair<double, int>> floating;  // seconds, flows
+    for (const Predicted& other : all) {
+      if (other.request->critical) continue;
+      for (const GroupAxis& theirs : other.shape) {
+        if (theirs.hardware_axis != axis.hardware_axis) continue;
+        auto& [seconds, flows] = floating[{other.request->axes, other.request->kind}];
+        seconds += other.seconds;
+        flows = theirs.hops;
+      }
+    }
+    double one = 1;
+    for (const auto& [kind, use] : floating) one += std::min(1.0, use.first / step) * use.second;
+    most = std::max(most, one);
+  }
+  return most;
+}
+
 RankedPlacement predict(const Scenario& scenario, const Cluster& cluster, const StepPlan& plan,
                         const Placement& placement, const Registry<Algorithm>& algorithms, LinkRates& rates) {
   const Mesh mesh(cluster, scenario.strategy.mesh, placement);
-  RankedPlacement ranked{placement, {}, 0, 0};
+  std::vector<Predicted> all;
+  double critical = 0;
   double floating = 0;
   for (const CollectiveRequest& request : plan.collectives) {
     const CollectiveSpec spec = collective_spec(scenario, request, mesh);
     const double once = algorithms.at("collectives", spec.algorithm).bound(spec, rates.rates(spec.shape));
-    const double all = once * request.uses;
-    (request.critical ? ranked.exposed : floating) += all;
-    ranked.total += all;
+    all.push_back({&request, spec.shape, once * request.uses});
+    (request.critical ? critical : floating) += all.back().seconds;
   }
-  ranked.exposed += std::max(0.0, floating - to_seconds(plan.compute_time));
+  const double compute = to_seconds(plan.compute_time);
+  RankedPlacement ranked{placement, {}, std::max(0.0, floating - compute), critical + floating};
+  for (const Predicted& one : all) {
+    if (one.request->critical) ranked.exposed += one.seconds * slowdown(one, all, compute + critical);
+  }
   for (std::size_t i = 0; i < mesh.axes().size(); ++i) ranked.text.push_back(mesh.describe(static_cast<int>(i)));
   return ranked;
 }

@@ -1,8 +1,9 @@
 // placement.h: where the mesh axes lie: as the scenario says, or the placement with the least predicted communication.
 //
 // The prediction is closed-form (the collectives' bounds at the rates the links really give, link_rates.h); the
-// simulation never uses it. Exposed communication of a placement = collectives on the critical path + what floats
-// beyond the compute time; ties go to the least communication in all, then to the order of placements().
+// simulation never uses it. Exposed communication of a placement = collectives on the critical path, slowed by what
+// floats over the same links meanwhile, + what floats beyond the compute time; ties go to the least communication in
+// all, then to the order of placements().
 #pragma once
 
 #include <string>
