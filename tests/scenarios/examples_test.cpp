@@ -80,23 +80,30 @@ TEST(Examples, TensorAxisOnPartOfTheHardwareIsExposedAndSlow) {
   }
 }
 
-// The placement that is chosen by prediction is, played, at most 3 % slower than the best of the alternatives that the
-// report lists.
-TEST(Examples, ChosenPlacementHoldsAgainstItsAlternatives) {
-  Scenario scenario = load(folder + "llama3-70b-v5p-fsdp-tp.yaml", {}, default_catalog());
-  const RunResult chosen = run(scenario);
-  ASSERT_GT(chosen.assembly.placements.size(), 3U);
-  const std::vector<HardwareAxis> hardware = chosen.assembly.cluster->axes();
-  for (std::size_t i = 1; i < 3; ++i) {
-    scenario.placement.clear();
-    for (const auto& digits : chosen.assembly.placements[i].placement.digits) {
-      std::vector<std::string>& terms = scenario.placement.emplace_back();
-      for (const AxisDigit& digit : digits) {
-        terms.push_back(hardware[static_cast<std::size_t>(digit.hardware_axis)].name + ":" +
-                        std::to_string(digit.extent) + "@" + std::to_string(digit.stride));
-      }
+/// A placement as a scenario would write it.
+std::vector<std::vector<std::string>> terms(const Placement& placement, const std::vector<HardwareAxis>& hardware) {
+  std::vector<std::vector<std::string>> all;
+  for (const auto& digits : placement.digits) {
+    std::vector<std::string>& own = all.emplace_back();
+    for (const AxisDigit& digit : digits) {
+      own.push_back(hardware[static_cast<std::size_t>(digit.hardware_axis)].name + ":" + std::to_string(digit.extent) +
+                    "@" + std::to_string(digit.stride));
     }
-    EXPECT_LE(to_seconds(chosen.step_time), 1.03 * to_seconds(run(scenario).step_time)) << "alternative " << i;
+  }
+  return all;
+}
+
+// The placement that is chosen by prediction is, played, at most 3 % slower than the best of the alternatives that
+// the report lists.
+TEST(Examples, ChosenPlacementHoldsAgainstItsAlternatives) {
+  for (const std::string name : {"llama3-70b-v5p-fsdp-tp", "mlp-v5p-4x4x4-fsdp-tp"}) {
+    Scenario scenario = load(folder + name + ".yaml", {}, default_catalog());
+    const RunResult chosen = run(scenario);
+    ASSERT_GT(chosen.assembly.placements.size(), 3U);
+    for (std::size_t i = 1; i < 3; ++i) {
+      scenario.placement = terms(chosen.assembly.placements[i].placement, chosen.assembly.cluster->axes());
+      EXPECT_LE(to_seconds(chosen.step_time), 1.03 * to_seconds(run(scenario).step_time)) << name << ", " << i;
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-// invariants_test.cpp: laws that hold for every scenario, on random small ones (24 seeds): time and bytes are
+// invariants_test.cpp: laws that hold for every scenario, on random small ones (40 seeds): time and bytes are
 // conserved, nothing beats the hardware, scaling the links scales a step that only communicates, same input same bytes.
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ TEST_P(RandomScenario, CriticalPathCoversTheStepWithoutGaps) {
 
 /// Bytes of all transfers of one step: each member of an all-gather or reduce-scatter of V bytes over N members
 /// receives N - 1 shards of ceil(V / N), twice that for an all-reduce, whatever the algorithm or shape (book,
-/// "Sharding"; Patarasuk & Yuan 2009). A step of h hops loads h links.
+/// "Sharding"; Patarasuk & Yuan 2009). Here only where every transfer crosses one link.
 TEST_P(RandomScenario, BytesOverLinksAreTheKnownVolume) {
   Scenario one = scenario;
   one.run.exact_steps = 6;  // the last but one is steady; gathers of updated weights may follow a step's end
@@ -54,7 +54,10 @@ TEST_P(RandomScenario, BytesOverLinksAreTheKnownVolume) {
     const auto shape = result.assembly.mesh->group_shape(axis_indices(scenario.strategy, request.axes));
     std::int64_t members = 1;
     for (const GroupAxis& axis : shape) {
-      if (axis.hops != 1) GTEST_SKIP() << "a strided axis: transfers cross several links";
+      const std::string& hardware = result.assembly.cluster->axes()[static_cast<std::size_t>(axis.hardware_axis)].name;
+      if (axis.hops != 1 || hardware == "dcn" || hardware == "device") {
+        GTEST_SKIP() << "transfers cross several links";
+      }
       members *= axis.extent;
     }
     const std::int64_t shard = (request.bytes + members - 1) / members;
@@ -140,7 +143,7 @@ TEST_P(RandomScenario, MemoryReturnsToWhereItWas) {
   EXPECT_EQ(run(longer).memory.peak, run(shorter).memory.peak);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomScenario, ::testing::Range<std::uint64_t>(1, 25));
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomScenario, ::testing::Range<std::uint64_t>(1, 41));
 
 }  // namespace
 }  // namespace stepsim

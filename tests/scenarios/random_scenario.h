@@ -76,16 +76,39 @@ inline Strategy small_strategy(Draw& draw, int chips) {
   return strategy;
 }
 
+/// A torus slice, two slices over DCN, or a PCIe host with or without peer-to-peer.
+inline ClusterSpec small_cluster(Draw& draw) {
+  ClusterSpec cluster;
+  cluster.chip = small_chip(draw);
+  cluster.kind = draw.below(6) == 0 ? "pcie" : "torus";
+  if (cluster.kind == "pcie") {
+    cluster.devices = 4;
+    cluster.devices_per_switch = draw.of<std::vector<int>>({{}, {2, 2}, {1, 1, 1, 1}});
+    cluster.root_complexes = cluster.devices_per_switch.size() == 2 ? 2 : 1;
+    cluster.peer_to_peer = draw.below(2) == 0;
+    cluster.host_memory_rate = 80'000'000'000;
+    cluster.root_complex_rate = 30'000'000'000;
+    cluster.staging_latency = Picoseconds(2'000'000);
+    return cluster;
+  }
+  cluster.shape = draw.of<std::vector<int>>({{2, 2, 1}, {2, 2, 2}, {2, 2, 4}, {2, 4, 4}, {4, 4, 4}});
+  cluster.slices = cluster.shape[2] < 4 ? draw.of<int>({1, 2}) : 1;
+  return cluster;
+}
+
+inline int chips_of(const ClusterSpec& cluster) {
+  int chips = cluster.kind == "pcie" ? cluster.devices : cluster.slices;
+  for (const int extent : cluster.shape) chips *= extent;
+  return chips;
+}
+
 inline Scenario random_scenario(std::uint64_t seed) {
   Draw draw(seed);
   Scenario scenario;
   scenario.name = "random " + std::to_string(seed);
-  scenario.cluster.kind = "torus";
-  scenario.cluster.chip = small_chip(draw);
-  scenario.cluster.shape = draw.of<std::vector<int>>({{2, 2, 1}, {2, 2, 2}, {2, 2, 4}, {2, 4, 4}, {4, 4, 4}});
-  const auto& shape = scenario.cluster.shape;
+  scenario.cluster = small_cluster(draw);
   scenario.model = small_model(draw);
-  scenario.strategy = small_strategy(draw, shape[0] * shape[1] * shape[2]);
+  scenario.strategy = small_strategy(draw, chips_of(scenario.cluster));
   scenario.ring = draw.of<RingStyle>({RingStyle::one_way, RingStyle::halves, RingStyle::whole_shards});
   scenario.weighted_parts = draw.below(2) == 0;
   return scenario;
