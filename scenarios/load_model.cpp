@@ -59,7 +59,7 @@ ModelSpec read_model(Section& root, const std::string& catalog) {
   }
   Section section(root.findings(), *value, "model", section_place(root, "model"));
   if (!section.usable()) return {};
-  const ModelSpec model = read_keys(section);
+  ModelSpec model = read_keys(section);
   section.done();
   return model;
 }

@@ -17,7 +17,7 @@ std::optional<std::string> base_key(const std::string& key) {
 }
 
 /// "a.b[2].c" -> a, b, 2, c; empty when a step is missing.
-std::vector<std::string> steps_of(std::string key) {
+std::vector<std::string> steps_of(const std::string& key) {
   std::string plain;
   for (const char c : key) {
     if (c == '[') plain += '.';

@@ -85,7 +85,7 @@ T Section::read(const std::string& name, const std::string& expected, const std:
     return fallback.value_or(T{});
   }
   try {
-    const T parsed = parse(value->text);
+    T parsed = parse(value->text);
     findings_->resolve(full(name), format(parsed), value->origin);
     return parsed;
   } catch (const UnitError& error) {
