@@ -66,10 +66,10 @@ const CollectiveReport* longest(const RunResult& result) {
   return most == result.collectives.end() ? nullptr : &*most;
 }
 
-std::string busiest_link(const RunResult& result) {
-  if (result.links.empty() || result.links.front().busiest <= 0) return "no link is used";
+std::string fullest_link(const RunResult& result) {
+  if (result.links.empty() || result.links.front().fullest <= 0) return "no link is used";
   const LinkClassUse& link = result.links.front();
-  return fmt::format("the busiest links ({}) are in use {:.0f} % of the step", link.kind, 100 * link.busiest);
+  return fmt::format("the fullest links ({}) carry {:.0f} % of what they could", link.kind, 100 * link.fullest);
 }
 
 }  // namespace
@@ -81,7 +81,7 @@ std::string bottleneck(const RunResult& result) {
         "communication-bound: {:.0f} % of the step waits for exposed communication, most of it {} ({:.0f} % "
         "of the step, {:.0f} % of its communication is hidden); {}.",
         100 * share.exposed, share.worst_axis, 100 * share.worst, hidden_percent(result, share.worst_axis),
-        busiest_link(result));
+        fullest_link(result));
   }
   if (share.straggler > bound_share) {
     return fmt::format("straggler-bound: {:.0f} % of the step waits for chips that are late.", 100 * share.straggler);
@@ -93,7 +93,7 @@ std::string bottleneck(const RunResult& result) {
   if (most == nullptr)
     return fmt::format("compute-bound: {:.0f} % of the step computes; nothing is communicated.", 100 * share.compute);
   return fmt::format("compute-bound: {:.0f} % of the step computes; {} {} is {:.0f} % hidden; {}.", 100 * share.compute,
-                     most->axis, most->kind, percent_of(most->overlapped, most->communicating), busiest_link(result));
+                     most->axis, most->kind, percent_of(most->overlapped, most->communicating), fullest_link(result));
 }
 
 }  // namespace stepsim

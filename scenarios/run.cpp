@@ -29,6 +29,8 @@ std::vector<LinkClassUse> link_classes(const Cluster& cluster, const Timeline& t
     total.bytes += use.bytes;
     total.busy += busy;
     total.busiest = std::max(total.busiest, busy);
+    const double allowed = total.capacity * step;
+    if (allowed > 0) total.fullest = std::max(total.fullest, static_cast<double>(use.bytes) / allowed);
     total.peak_flows = std::max(total.peak_flows, use.peak_flows);
   }
   std::vector<LinkClassUse> all;
@@ -36,7 +38,7 @@ std::vector<LinkClassUse> link_classes(const Cluster& cluster, const Timeline& t
     use.busy /= use.links;
     all.push_back(use);
   }
-  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.busiest > b.busiest; });
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.fullest > b.fullest; });
   return all;
 }
 

@@ -33,6 +33,7 @@ struct LinkClassUse {
   Bytes bytes = 0;      // of all
   double busy = 0;      // share of the step, mean over the links
   double busiest = 0;   // share of the step, the busiest link
+  double fullest = 0;   // bytes carried of what its capacity allows in the step, the fullest link
   std::uint32_t peak_flows = 0;
 };
 
@@ -59,7 +60,7 @@ struct RunResult {
   MemoryReport memory;
   std::vector<ClassBreakdown> breakdown;
   std::vector<CollectiveReport> collectives;
-  std::vector<LinkClassUse> links;  // busiest first
+  std::vector<LinkClassUse> links;  // fullest first
   std::vector<PathPiece> critical_path;
   std::string bottleneck;  // one plain sentence
 };

@@ -83,8 +83,14 @@ Json collective_json(const CollectiveReport& use) {
 }
 
 Json link_json(const LinkClassUse& use) {
-  return {{"kind", use.kind}, {"links", use.links},     {"capacity_bytes_per_s", use.capacity}, {"bytes", use.bytes},
-          {"busy", use.busy}, {"busiest", use.busiest}, {"peak_flows", use.peak_flows}};
+  return {{"kind", use.kind},
+          {"links", use.links},
+          {"capacity_bytes_per_s", use.capacity},
+          {"bytes", use.bytes},
+          {"busy", use.busy},
+          {"busiest", use.busiest},
+          {"fullest", use.fullest},
+          {"peak_flows", use.peak_flows}};
 }
 
 Json stretch_json(const PathStretch& stretch, Picoseconds origin) {

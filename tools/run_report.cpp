@@ -180,16 +180,23 @@ std::string collectives_table(const RunResult& result, bool colour) {
 
 std::string links_table(const RunResult& result, bool colour) {
   if (result.links.empty()) return "";
-  Table table(
-      {{"links", Align::left}, {"number"}, {"capacity each"}, {"carried"}, {"busy"}, {"busiest"}, {"flows at most"}});
+  Table table({{"links", Align::left},
+               {"number"},
+               {"capacity each"},
+               {"carried"},
+               {"busy"},
+               {"busiest"},
+               {"fullest"},
+               {"flows at most"}});
   for (std::size_t i = 0; i < result.links.size() && i < most_links; ++i) {
     const LinkClassUse& use = result.links[i];
     table.row({use.kind, grouped(use.links), rate_text(use.capacity), bytes_text(static_cast<double>(use.bytes)),
-               percent_text(use.busy), percent_text(use.busiest), grouped(use.peak_flows)});
+               percent_text(use.busy), percent_text(use.busiest), percent_text(use.fullest), grouped(use.peak_flows)});
   }
   const std::size_t left_out = result.links.size() - std::min(result.links.size(), most_links);
   const std::string more = left_out > 0 ? fmt::format("; {} more in --json", left_out) : "";
-  return title("Busiest links", "by kind, each direction by itself" + more, colour) + table.text(colour);
+  return title("Busiest links", "by kind and direction; fullest: carried of what one could" + more, colour) +
+         table.text(colour);
 }
 
 std::string memory_table(const RunResult& result, bool colour) {

@@ -45,8 +45,9 @@ std::string wraps(const Cluster& cluster) {
 
 std::string cluster_text(const Cluster& cluster) {
   const ClusterSpec& spec = cluster.spec();
-  std::string text = fmt::format("{} {} of {}: {} {}", extents(cluster), spec.kind, spec.chip.name,
-                                 grouped(cluster.chips()), cluster.chips() == 1 ? "chip" : "chips");
+  const std::string shape = spec.kind == "pcie" ? "PCIe host" : extents(cluster) + " " + spec.kind;
+  std::string text = fmt::format("{} of {}: {} {}", shape, spec.chip.name, grouped(cluster.chips()),
+                                 cluster.chips() == 1 ? "chip" : "chips");
   if (static_cast<std::uint32_t>(cluster.cores()) != cluster.chips())
     text += ", " + grouped(cluster.cores()) + " cores";
   text += fmt::format(", {} {}", grouped(cluster.hosts()), cluster.hosts() == 1 ? "host" : "hosts");
