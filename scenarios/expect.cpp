@@ -50,9 +50,8 @@ std::optional<double> breakdown_quantity(const RunResult& result, const std::str
 
 /// Names that a breakdown may lack because they took no time.
 bool may_be_zero(const RunResult& result, const std::string& name) {
-  static const std::vector<std::string> fixed = {"forward",    "backward_input", "backward_weight",
-                                                 "recompute",  "optimizer",      "straggler",
-                                                 "idle.start", "idle.run_ahead", "idle.end"};
+  static const std::vector<std::string> fixed = {"forward",   "backward_input", "backward_weight", "recompute",
+                                                 "optimizer", "straggler",      "idle.run_ahead",  "idle.end"};
   if (std::find(fixed.begin(), fixed.end(), name) != fixed.end()) return true;
   return std::any_of(result.collectives.begin(), result.collectives.end(),
                      [&](const CollectiveReport& use) { return name == "exposed." + use.axis; });

@@ -32,8 +32,6 @@ std::string name_of(const StepProgram& program, const Part& part) {
       return "exposed." + program.names[part.second];
     case Reason::straggler:
       return "straggler";
-    case Reason::start:
-      return "idle.start";
     case Reason::run_ahead:
       return "idle.run_ahead";
     case Reason::end:

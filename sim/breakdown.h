@@ -7,8 +7,8 @@
 //   the collective is open, but a peer has not arrived or
 //   has nothing to pass on yet                                 straggler
 //   that op has not started itself                             what it waits for, in the same way (a queue's op ahead too)
-//   nothing is left to wait for                                idle.start (before the first step), idle.run_ahead (the
-//                                                              step before last had to end), idle.end (no op follows)
+//   nothing is left to wait for                                idle.run_ahead (the step before last had to end),
+//                                                              idle.end (no op follows)
 #pragma once
 
 #include <string>

@@ -78,7 +78,7 @@ std::vector<Stretch> Walk::run() {
 void Walk::idle_before(const OpInstance& op, Picoseconds start, Picoseconds end) {
   const auto cause = causes_.last(op);
   if (!cause) {
-    add(op.step == 0 ? Reason::start : Reason::run_ahead, op, start, end);
+    add(Reason::run_ahead, op, start, end);  // an op of the first step that waits for no op starts at 0
     return;
   }
   if (cause->at < end) {  // released, but the step before last had not ended

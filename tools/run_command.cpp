@@ -43,7 +43,7 @@ void trace(const RunArguments& arguments, const RunResult& result, OutputFile& f
 
 ExitCode verdict(const Scenario& scenario, const RunResult& result) {
   if (!result.timeline.periodic && scenario.run.exact_steps == 0) {
-    spdlog::warn("no two steps in a row were alike in {} steps: the last complete one is reported",
+    spdlog::warn("no two steps in a row were alike in {} steps: the last but one is reported",
                  result.timeline.steps);
   }
   if (result.memory.fits) return ExitCode::ok;
