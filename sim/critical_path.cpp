@@ -18,6 +18,7 @@ class AloneTimes {
       : program_(program), network_(network), options_(options) {
     options_.exact_steps = 1;
     options_.record_memory = false;
+    options_.progress = nullptr;
   }
 
   Picoseconds of(CollectiveId id, std::uint32_t group, std::uint32_t rank) {

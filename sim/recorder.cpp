@@ -42,6 +42,11 @@ void Recorder::open_step() {
   timeline_.times.push_back(std::move(fresh));
 }
 
+double Recorder::share_of_step() const {
+  if (complete_ >= progress_.size() || whole_.ops_left == 0) return 0;
+  return 1 - static_cast<double>(progress_[complete_].ops_left) / static_cast<double>(whole_.ops_left);
+}
+
 OpTimes& Recorder::times(const OpInstance& op) {
   while (op.step >= progress_.size()) open_step();
   return timeline_.times[op.step - timeline_.first_kept][timeline_.first_op[op.who] + op.op];

@@ -26,6 +26,8 @@ class Recorder {
 
   /// Steps that every class has ended completely.
   [[nodiscard]] std::uint32_t complete() const { return complete_; }
+  /// Ops that have ended, of all ops of the earliest step that is not complete.
+  [[nodiscard]] double share_of_step() const;
   /// Were the last two complete steps alike, relative to their starts?
   [[nodiscard]] bool periodic() const { return periodic_; }
 

@@ -18,6 +18,8 @@
 namespace stepsim {
 namespace {
 
+constexpr std::uint64_t events_between_reports = 1'000'000;
+
 /// Plays one program: rounds of ends, releases and starts until an instant is done, then the next instant.
 class Clock {
  public:
@@ -41,6 +43,7 @@ class Clock {
   }
   [[nodiscard]] bool finished() const;
   void play_instant();
+  void report_progress();
   void ends();
   void handle(const QueuedEvent& event);
   void op_drained(const OpInstance& op, Picoseconds started);
@@ -71,6 +74,7 @@ class Clock {
   Recorder recorder_;
   std::mt19937_64 random_;
   std::uint64_t events_ = 0;
+  std::uint64_t next_report_ = events_between_reports;
   std::uint64_t op_transfers_ = 0;
   std::vector<QueuedEvent> batch_;
   std::vector<FlowId> ended_flows_;
@@ -86,12 +90,19 @@ Timeline Clock::run() {
     if (queue_.empty()) throw Deadlock(stuck());
     queue_.take_instant(batch_);
     play_instant();
+    report_progress();
   }
   Timeline timeline = recorder_.take(collectives_.take_waits());
   timeline.peak = memory_.take_peaks();
   timeline.memory = memory_.take_samples();
   timeline.counters = {events_, collectives_.transfers() + op_transfers_, flows_.solves()};
   return timeline;
+}
+
+void Clock::report_progress() {
+  if (events_ < next_report_) return;
+  next_report_ = events_ + events_between_reports;
+  if (options_.progress) options_.progress(recorder_.complete(), recorder_.share_of_step());
 }
 
 bool Clock::finished() const {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 
 #include "sim/network.h"
@@ -25,6 +26,9 @@ struct RunOptions {
   std::uint32_t exact_steps = 0;   // > 0: play just so many
   std::uint64_t shuffle_seed = 0;  // > 0: permute events within a phase
   bool record_memory = false;      // keep Timeline::memory
+  /// Called about every million events, for people who wait: steps that are complete, and the share of ops done of the
+  /// one in progress. Empty: not called. It changes nothing.
+  std::function<void(std::uint32_t steps, double share)> progress = nullptr;
 };
 
 /// Work was left when nothing could move. The message names the first stuck classes, their ops and what each

@@ -95,8 +95,7 @@ std::string check_report(const Scenario& scenario, const Results& results, bool 
 }
 
 Results expectations(const Scenario& scenario) {
-  const Progress progress("simulating " + scenario.name + " ...");
-  return check_expectations(scenario, run(scenario));
+  return check_expectations(scenario, run_and_show(scenario));
 }
 
 }  // namespace

@@ -12,6 +12,12 @@
 
 namespace stepsim {
 
+struct Scenario;
+struct RunResult;
+
+/// run(), with a line on the terminal meanwhile that says how far it is.
+RunResult run_and_show(Scenario scenario);
+
 struct RunArguments {
   std::string scenario;
   std::vector<std::string> set;  // "key=value"

@@ -23,8 +23,13 @@ bool colour_on_stdout() {
   return isatty(STDOUT_FILENO) != 0 && !dumb && !set_in_environment("NO_COLOR");
 }
 
-Progress::Progress(const std::string& text) {
-  if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "%s", text.c_str());
+Progress::Progress(const std::string& text) : text_(text) {
+  if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "%s ...", text_.c_str());
+}
+
+void Progress::show(std::uint32_t steps, double share) const {
+  if (isatty(STDERR_FILENO) == 0) return;
+  std::fprintf(stderr, "\r\x1b[K%s: step %u, %.0f %%", text_.c_str(), steps, 100 * share);
 }
 
 Progress::~Progress() {

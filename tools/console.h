@@ -1,6 +1,7 @@
 // console.h: what the two output streams can show.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "sim/input_error.h"
@@ -22,8 +23,13 @@ class Progress {
  public:
   explicit Progress(const std::string& text);
   ~Progress();
+  /// "TEXT: step 1, 43 %", from RunOptions::progress.
+  void show(std::uint32_t steps, double share) const;
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
+
+ private:
+  std::string text_;
 };
 
 /// One line per problem on standard error.

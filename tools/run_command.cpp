@@ -43,8 +43,7 @@ void trace(const RunArguments& arguments, const RunResult& result, OutputFile& f
 
 ExitCode verdict(const Scenario& scenario, const RunResult& result) {
   if (!result.timeline.periodic && scenario.run.exact_steps == 0) {
-    spdlog::warn("no two steps in a row were alike in {} steps: the last but one is reported",
-                 result.timeline.steps);
+    spdlog::warn("no two steps in a row were alike in {} steps: the last but one is reported", result.timeline.steps);
   }
   if (result.memory.fits) return ExitCode::ok;
   const auto gib = [](Bytes bytes) { return static_cast<double>(bytes) / 0x1p30; };
@@ -56,15 +55,18 @@ ExitCode verdict(const Scenario& scenario, const RunResult& result) {
 
 }  // namespace
 
+RunResult run_and_show(Scenario scenario) {
+  const Progress progress("simulating " + scenario.name);
+  scenario.run.progress = [&progress](std::uint32_t steps, double share) { progress.show(steps, share); };
+  return run(scenario);
+}
+
 ExitCode run_command(const RunArguments& arguments) {
   Scenario scenario = load(arguments.scenario, overrides(arguments), default_catalog());
   JsonOutput json(arguments.json);
   const std::unique_ptr<OutputFile> trace_out = trace_file(arguments);
   scenario.run.record_memory = trace_out != nullptr;
-  const RunResult result = [&] {
-    const Progress progress("simulating " + scenario.name + " ...");
-    return run(scenario);
-  }();
+  const RunResult result = run_and_show(scenario);
   if (json.wanted()) json.write(run_json(scenario, result));
   if (trace_out != nullptr) trace(arguments, result, *trace_out);
   if (!json.owns_stdout()) print(run_report(scenario, result, colour_on_stdout()));

@@ -270,6 +270,24 @@ TEST(Simulation, ThePeakSaysWhenAndOfWhatForEachClass) {
 
 // --- deadlock and checks ---
 
+// 500 ops a step and 5000 steps are 2.5 million events: two reports, after a million each, in steps 2000 and 4000.
+TEST(Simulation, ReportsItsProgressAboutEveryMillionEvents) {
+  Small small;
+  for (int i = 0; i < 500; ++i) small.compute("compute", ps(10));
+  small.add_class(0);
+  RunOptions options;
+  options.exact_steps = 5000;
+  std::vector<std::uint32_t> reports;
+  options.progress = [&](std::uint32_t steps, double share) {
+    reports.push_back(steps);
+    EXPECT_GE(share, 0);
+    EXPECT_LE(share, 1);
+  };
+  const Timeline timeline = simulate(small.all, small.network, options);
+  EXPECT_EQ(reports, (std::vector<std::uint32_t>{2000, 4000}));
+  EXPECT_EQ(timeline.step_end.back(), ps(5000 * 500 * 10));
+}
+
 TEST(Simulation, ADeadlockNamesClassStreamOpAndWhatItWaitsFor) {
   Small s;
   const OpId a = s.compute("one", ps(1), {{1}});
