@@ -1,7 +1,12 @@
 // check_by_building.cpp: checks that need the rooms below, made by building what they build.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "scenarios/load_sections.h"
+#include "scenarios/quantities.h"
 
 namespace stepsim {
 namespace {
@@ -33,6 +38,18 @@ void collect(std::vector<Problem>& problems, const InputError& error) {
   problems.insert(problems.end(), error.problems().begin(), error.problems().end());
 }
 
+/// What is expected must be something that the run will have.
+void check_quantities(const Scenario& scenario, const StepPlan& plan, std::vector<Problem>& problems) {
+  const std::vector<std::string> known = quantities(plan);
+  for (const Expectation& expectation : scenario.expect) {
+    if (std::find(known.begin(), known.end(), expectation.quantity) != known.end()) continue;
+    const std::string near = nearest(expectation.quantity, known);
+    problems.push_back({expectation.place, "expect.quantity",
+                        fmt::format("unknown quantity '{}'{} (known: {})", expectation.quantity,
+                                    near.empty() ? "" : ", did you mean '" + near + "'?", fmt::join(known, ", "))});
+  }
+}
+
 }  // namespace
 
 void check_by_building(const Scenario& scenario) {
@@ -43,7 +60,7 @@ void check_by_building(const Scenario& scenario) {
     collect(problems, error);
   }
   try {
-    plan(scenario.model, scenario.strategy, scenario.cluster.chip);
+    check_quantities(scenario, plan(scenario.model, scenario.strategy, scenario.cluster.chip), problems);
   } catch (const InputError& error) {
     collect(problems, error);
   }

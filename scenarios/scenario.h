@@ -21,7 +21,7 @@ struct ResolvedKey {
 
 /// A quantity the scenario's author expects, checked by `stepsim check --expect`.
 struct Expectation {
-  std::string quantity;  // "step_time", "mfu", "exposed.fsdp", "peak_memory" ... (expect.h lists them)
+  std::string quantity;  // "step_time", "mfu", "exposed.fsdp", "peak_memory" ... (quantities.h lists them)
   double value = 0;      // base units
   double tolerance = 0;  // relative
   std::string source;

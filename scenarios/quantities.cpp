@@ -1,0 +1,38 @@
+#include "scenarios/quantities.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace stepsim {
+
+std::vector<std::string> quantities(const StepPlan& plan) {
+  std::vector<std::string> names = {"step_time",
+                                    "tokens_per_s",
+                                    "tokens_per_s_per_chip",
+                                    "mfu",
+                                    "peak_memory",
+                                    "model_flops_per_s_per_chip",
+                                    "forward",
+                                    "backward_input",
+                                    "backward_weight",
+                                    "recompute",
+                                    "optimizer",
+                                    "straggler",
+                                    "idle.run_ahead",
+                                    "idle.end"};
+  const auto add = [&](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  for (const CollectiveRequest& request : plan.collectives) {
+    const std::string axis = fmt::format("{}", fmt::join(request.axes, "+"));
+    add("exposed." + axis);
+    for (const char* figure : {"issued", "exposed", "communicating", "overlap"}) {
+      add(fmt::format("{}.{}.{}", figure, axis, to_string(request.kind)));
+    }
+  }
+  return names;
+}
+
+}  // namespace stepsim
