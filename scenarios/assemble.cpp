@@ -59,7 +59,7 @@ CommunicatorId Layout::communicator(const std::vector<std::string>& axes) {
   if (!is_new) return entry->second;
   const Mesh::Groups groups = assembly_.mesh->groups(axis_indices(scenario_.strategy, axes));
   Communicator family;
-  for (const std::string& axis : axes) family.name += (family.name.empty() ? "" : "+") + axis;
+  family.name = group_name(axes);
   family.members = groups.members;
   family.group_of = groups.group_of;
   family.rank_of = groups.rank_of;

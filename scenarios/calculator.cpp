@@ -193,10 +193,6 @@ void layer_time_rows(const Scenario& scenario, const Figures& f, Rows& rows) {
   }
 }
 
-std::string joined(const std::vector<std::string>& axes) {
-  return fmt::format("{}", fmt::join(axes, "+"));
-}
-
 /// The plan's collectives where the placement lays them, each by its closed-form bound.
 void collective_rows(const Scenario& scenario, Rows& rows) {
   const Cluster cluster = build(scenario.cluster);
@@ -209,7 +205,7 @@ void collective_rows(const Scenario& scenario, Rows& rows) {
     const CollectiveSpec spec = collective_spec(scenario, request, mesh);
     const double time = algorithms.at("collectives", spec.algorithm).bound(spec, rates.rates(spec.shape));
     rows.push_back(
-        {fmt::format("{} over {} of {}", to_string(request.kind), joined(request.axes),
+        {fmt::format("{} over {} of {}", to_string(request.kind), group_name(request.axes),
                      si(static_cast<double>(request.bytes), "B")),
          fmt::format("{} x {}", request.uses, si(time, "s")),
          fmt::format("bound on {}, {}", axes_text(spec.shape.size()), request.critical ? "critical" : "may float")});

@@ -6,29 +6,15 @@
 #include <utility>
 
 #include "scenarios/load_sections.h"
+#include "scenarios/placement.h"
 #include "scenarios/quantities.h"
 
 namespace stepsim {
 namespace {
 
-Placement given_placement(const Cluster& cluster, const Scenario& scenario) {
-  Placement placement;
-  std::vector<Problem> problems;
-  for (std::size_t axis = 0; axis < scenario.placement.size(); ++axis) {
-    const std::string key = "parallelism.placement." + scenario.strategy.mesh[axis].name;
-    try {
-      placement.digits.push_back(parse_digits(cluster, key, scenario.placement[axis]));
-    } catch (const InputError& error) {
-      problems.insert(problems.end(), error.problems().begin(), error.problems().end());
-    }
-  }
-  if (!problems.empty()) throw InputError(problems);
-  return placement;
-}
-
 void check_placement(const Cluster& cluster, const Scenario& scenario) {
   if (!scenario.placement.empty()) {
-    Mesh(cluster, scenario.strategy.mesh, given_placement(cluster, scenario));
+    Mesh(cluster, scenario.strategy.mesh, given_placement(scenario, cluster));
   } else if (placements(cluster, scenario.strategy.mesh, 1).empty()) {
     throw InputError("parallelism.mesh", "no placement lays this mesh on the hardware axes");
   }

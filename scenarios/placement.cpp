@@ -12,15 +12,6 @@ namespace {
 
 constexpr std::size_t placements_tried = 4096;
 
-Placement given_placement(const Scenario& scenario, const Cluster& cluster) {
-  Placement placement;
-  for (std::size_t i = 0; i < scenario.placement.size(); ++i) {
-    const std::string key = "parallelism.placement." + scenario.strategy.mesh[i].name;
-    placement.digits.push_back(parse_digits(cluster, key, scenario.placement[i]));
-  }
-  return placement;
-}
-
 /// All uses of one request in a step, alone on the network.
 struct Predicted {
   const CollectiveRequest* request;
@@ -73,6 +64,21 @@ RankedPlacement predict(const Scenario& scenario, const Cluster& cluster, const 
 }
 
 }  // namespace
+
+Placement given_placement(const Scenario& scenario, const Cluster& cluster) {
+  Placement placement;
+  std::vector<Problem> problems;
+  for (std::size_t axis = 0; axis < scenario.placement.size(); ++axis) {
+    const std::string key = "parallelism.placement." + scenario.strategy.mesh[axis].name;
+    try {
+      placement.digits.push_back(parse_digits(cluster, key, scenario.placement[axis]));
+    } catch (const InputError& error) {
+      problems.insert(problems.end(), error.problems().begin(), error.problems().end());
+    }
+  }
+  if (!problems.empty()) throw InputError(problems);
+  return placement;
+}
 
 std::vector<int> axis_indices(const Strategy& strategy, const std::vector<std::string>& names) {
   std::vector<int> indices;

@@ -24,6 +24,9 @@ struct RankedPlacement {
   double total = 0;               // seconds of all collectives
 };
 
+/// The placement that the scenario writes down; InputError with all that is wrong in its terms.
+Placement given_placement(const Scenario& scenario, const Cluster& cluster);
+
 /// Indices of mesh axes by name.
 std::vector<int> axis_indices(const Strategy& strategy, const std::vector<std::string>& names);
 

@@ -1,7 +1,6 @@
 #include "scenarios/quantities.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -26,7 +25,7 @@ std::vector<std::string> quantities(const StepPlan& plan) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   };
   for (const CollectiveRequest& request : plan.collectives) {
-    const std::string axis = fmt::format("{}", fmt::join(request.axes, "+"));
+    const std::string axis = group_name(request.axes);
     add("exposed." + axis);
     for (const char* figure : {"issued", "exposed", "communicating", "overlap"}) {
       add(fmt::format("{}.{}.{}", figure, axis, to_string(request.kind)));

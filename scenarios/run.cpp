@@ -63,9 +63,8 @@ std::vector<CollectiveReport> collective_reports(const Scenario& scenario, const
   LinkRates rates(*assembly.cluster, scenario.ring != RingStyle::one_way);
   std::map<std::string, double> limits;  // by axis
   for (const CollectiveRequest& request : assembly.plan.collectives) {
-    std::string name;
-    for (const std::string& axis : request.axes) name += (name.empty() ? "" : "+") + axis;
-    limits[name] = rates.egress(assembly.mesh->group_shape(axis_indices(scenario.strategy, request.axes)));
+    limits[group_name(request.axes)] =
+        rates.egress(assembly.mesh->group_shape(axis_indices(scenario.strategy, request.axes)));
   }
   std::vector<CollectiveReport> reports;
   for (CollectiveUse& use : collective_uses(assembly.plan.program, timeline, who)) {

@@ -2,16 +2,6 @@
 
 namespace stepsim {
 
-namespace {
-
-std::string joined(const std::vector<std::string>& axes) {
-  std::string text;
-  for (const std::string& axis : axes) text += (text.empty() ? "" : "+") + axis;
-  return text;
-}
-
-}  // namespace
-
 StepWriter::StepWriter(StepPlan& plan, bool separate_reduce_queue)
     : plan_(plan), separate_reduce_queue_(separate_reduce_queue) {
   plan_.program.programs.resize(1);
@@ -63,9 +53,9 @@ PendingOp StepWriter::collective(CollectiveKind kind, const std::vector<std::str
                                  const std::string& label, bool critical) {
   PendingOp pending;
   pending.op.kind = OpKind::collective;
-  pending.op.stream = stream(joined(axes), queue);
+  pending.op.stream = stream(group_name(axes), queue);
   pending.op.collective = request(kind, axes, bytes, critical);
-  pending.op.tag.axis = name(joined(axes));
+  pending.op.tag.axis = name(group_name(axes));
   pending.op.tag.label = name(label);
   return pending;
 }

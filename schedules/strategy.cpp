@@ -23,4 +23,10 @@ std::vector<std::string> group_axes(const Strategy& strategy, const std::vector<
   return axes;
 }
 
+std::string group_name(const std::vector<std::string>& axes) {
+  std::string name;
+  for (const std::string& axis : axes) name += (name.empty() ? "" : "+") + axis;
+  return name;
+}
+
 }  // namespace stepsim

@@ -50,4 +50,7 @@ Degrees degrees(const Strategy& strategy);
 /// Those of these mesh axes that exist and have more than one chip, in mesh order: the axes of a group.
 std::vector<std::string> group_axes(const Strategy& strategy, const std::vector<std::string>& roles);
 
+/// What a group along these axes is called: "fsdp+sequence".
+std::string group_name(const std::vector<std::string>& axes);
+
 }  // namespace stepsim
