@@ -13,7 +13,7 @@ namespace {
 using Part = std::pair<Reason, NameId>;
 
 Part part_of(const StepProgram& program, const Stretch& stretch) {
-  const auto tag = [&] { return program.programs[program.program_of[stretch.op.who]].ops[stretch.op.op].tag; };
+  const auto tag = [&] { return op_of(program, stretch.op).tag; };
   switch (stretch.reason) {
     case Reason::compute:
       return {Reason::compute, tag().phase};

@@ -39,7 +39,7 @@ std::vector<Interval> merged(std::vector<Interval> intervals) {
 /// When this class computes, over all complete steps that are kept.
 std::vector<Interval> compute_intervals(const StepProgram& program, const Timeline& timeline, ClassId who) {
   std::vector<Interval> all;
-  const Program& own = program.programs[program.program_of[who]];
+  const Program& own = program.run_by(who);
   for (std::uint32_t step = timeline.first_kept; step < timeline.steps; ++step) {
     for (OpId id = 0; id < own.ops.size(); ++id) {
       if (own.ops[id].kind != OpKind::compute || !program.compute_stream[own.ops[id].stream]) continue;
@@ -80,7 +80,7 @@ std::vector<std::vector<std::pair<OpId, std::uint32_t>>> dependents_of(const Pro
 std::vector<CollectiveUse> collective_uses(const StepProgram& program, const Timeline& timeline, ClassId who) {
   if (timeline.steps == 0) return {};
   const Causes causes(program, timeline);
-  const Program& own = program.programs[program.program_of[who]];
+  const Program& own = program.run_by(who);
   const std::vector<Interval> computing = compute_intervals(program, timeline, who);
   const auto dependents = dependents_of(own);
   std::map<std::pair<NameId, NameId>, CollectiveUse> uses;

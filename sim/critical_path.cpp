@@ -85,9 +85,6 @@ class PathReader {
   std::vector<PathPiece> read();
 
  private:
-  [[nodiscard]] const Op& op_of(const OpInstance& op) const {
-    return program_.programs[program_.program_of[op.who]].ops[op.op];
-  }
   [[nodiscard]] const OpTimes& times(const OpInstance& op) const { return timeline_.at(op.step, op.who, op.op); }
   [[nodiscard]] std::optional<OpInstance> last_of_step() const;
   [[nodiscard]] OpInstance peer_of(const OpInstance& op, ClassId who) const;
@@ -109,7 +106,7 @@ class PathReader {
 std::optional<OpInstance> PathReader::last_of_step() const {
   const std::uint32_t step = timeline_.reported();
   for (ClassId who = 0; who < timeline_.classes; ++who) {
-    const Program& own = program_.programs[program_.program_of[who]];
+    const Program& own = program_.run_by(who);
     const bool marked = std::any_of(own.ops.begin(), own.ops.end(), [](const Op& op) { return op.ends_step; });
     for (OpId id = 0; id < own.ops.size(); ++id) {
       if (marked && !own.ops[id].ends_step) continue;
@@ -124,9 +121,9 @@ OpInstance PathReader::peer_of(const OpInstance& op, ClassId who) const {
   const std::uint32_t own = program_.program_of[op.who];
   const std::uint32_t other = program_.program_of[who];
   if (own == other) return {who, op.op, op.step};
-  const CommunicatorId communicator = program_.collectives[op_of(op).collective].communicator;
+  const CommunicatorId communicator = program_.collectives[op_of(program_, op).collective].communicator;
   const auto on_channel = [&](const Op& one) {
-    return one.kind == OpKind::collective && one.stream == op_of(op).stream &&
+    return one.kind == OpKind::collective && one.stream == op_of(program_, op).stream &&
            program_.collectives[one.collective].communicator == communicator;
   };
   const auto& ops = program_.programs[own].ops;
@@ -150,7 +147,7 @@ bool PathReader::may_hold_up(const TransferPlan& plan, std::uint32_t rank, std::
 /// The member of op's group whose arrival was the last before op ended (ties: the lowest rank, but `op` itself where it
 /// is among them).
 OpInstance PathReader::last_to_arrive(const OpInstance& op) const {
-  const Collective& collective = program_.collectives[op_of(op).collective];
+  const Collective& collective = program_.collectives[op_of(program_, op).collective];
   const Communicator& family = program_.communicators[collective.communicator];
   const TransferPlan& plan = program_.plans[collective.plan];
   OpInstance last = op;
@@ -174,7 +171,7 @@ Picoseconds PathReader::alone_time(const Op& transfer, bool until_drained) const
 
 /// Of op's time in [start, end), in which all members were there: what it would not have taken alone.
 Picoseconds PathReader::contention(const OpInstance& op, Picoseconds start, Picoseconds end) {
-  const Op& one = op_of(op);
+  const Op& one = op_of(program_, op);
   Picoseconds alone = end - start;
   if (one.kind == OpKind::transfer) {
     alone = alone_time(one, end < times(op).end);
@@ -201,7 +198,7 @@ std::vector<PathPiece> PathReader::read() {
       add({at ? at->who : 0, none, 0}, timeline_.window_start(), now);
       break;
     }
-    const OpInstance begun = op_of(*at).kind == OpKind::collective ? last_to_arrive(*at) : *at;
+    const OpInstance begun = op_of(program_, *at).kind == OpKind::collective ? last_to_arrive(*at) : *at;
     const Picoseconds start = std::min(now, times(begun).start);
     add(*at, start, now);
     now = start;

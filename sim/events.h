@@ -23,6 +23,10 @@ struct OpInstance {
   std::uint32_t step = 0;
 };
 
+inline const Op& op_of(const StepProgram& program, const OpInstance& op) {
+  return program.run_by(op.who).ops[op.op];
+}
+
 /// What a flow carries: a transfer of an open collective, or (collective = none) that of a transfer op.
 struct Carried {
   std::uint32_t collective = none;

@@ -15,9 +15,6 @@ class Walk {
   std::vector<Stretch> run();
 
  private:
-  [[nodiscard]] const Op& op_of(const OpInstance& op) const {
-    return program_.programs[program_.program_of[op.who]].ops[op.op];
-  }
   [[nodiscard]] const OpTimes& times(const OpInstance& op) const { return timeline_.at(op.step, op.who, op.op); }
   [[nodiscard]] std::vector<OpInstance> computes() const;
   void add(Reason reason, const OpInstance& op, Picoseconds start, Picoseconds end);
@@ -34,7 +31,7 @@ class Walk {
 /// Compute ops that take time and reach into the window or follow it, by start.
 std::vector<OpInstance> Walk::computes() const {
   std::vector<OpInstance> all;
-  const Program& program = program_.programs[program_.program_of[who_]];
+  const Program& program = program_.run_by(who_);
   const std::uint32_t first = std::max(timeline_.first_kept, timeline_.reported() == 0 ? 0 : timeline_.reported() - 1);
   const std::uint32_t last = std::min(timeline_.reported() + 1, timeline_.steps - 1);
   for (std::uint32_t step = first; step <= last; ++step) {
@@ -92,7 +89,7 @@ void Walk::idle_before(const OpInstance& op, Picoseconds start, Picoseconds end)
 
 void Walk::in_progress(const OpInstance& op, Picoseconds start, Picoseconds end) {
   if (start >= end) return;
-  if (op_of(op).kind == OpKind::compute) {
+  if (op_of(program_, op).kind == OpKind::compute) {
     add(Reason::compute, op, start, end);
     return;
   }

@@ -13,7 +13,7 @@ MemoryMeter::MemoryMeter(const StepProgram& program, bool record)
   find_parts(program);
   use_.assign(program.program_of.size() * part_of_.size(), 0);
   for (ClassId who = 0; who < program.program_of.size(); ++who) {
-    for (const MemoryChange& part : program.programs[program.program_of[who]].resident) change(who, part);
+    for (const MemoryChange& part : program.run_by(who).resident) change(who, part);
   }
 }
 

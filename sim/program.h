@@ -116,6 +116,9 @@ struct StepProgram {
   std::vector<TransferPlan> plans;
   std::vector<std::vector<RouteId>> route_tables;
 
+  /// What a class does in a step.
+  [[nodiscard]] const Program& run_by(ClassId who) const { return programs[program_of[who]]; }
+
   NameId name(const std::string& text);  // interned
   StreamId stream(const std::string& text, bool computes);
 };

@@ -38,9 +38,6 @@ class Clock {
 
  private:
   static constexpr std::uint32_t kind(EventKind k) { return static_cast<std::uint32_t>(k); }
-  [[nodiscard]] const Op& op_of(const OpInstance& op) const {
-    return program_.programs[program_.program_of[op.who]].ops[op.op];
-  }
   [[nodiscard]] bool finished() const;
   void play_instant();
   void report_progress();
@@ -175,7 +172,7 @@ Picoseconds Clock::delivery(Picoseconds started, RouteId route) const {
 /// Its end comes in a later round at the earliest: drained never comes after end.
 void Clock::op_drained(const OpInstance& op, Picoseconds started) {
   happened_.emplace_back(op, Event::drained);
-  push(delivery(started, op_of(op).route), EventKind::op_end, op);
+  push(delivery(started, op_of(program_, op).route), EventKind::op_end, op);
 }
 
 void Clock::flow_drained(FlowId flow) {
@@ -196,7 +193,7 @@ void Clock::releases() {
       recorder_.drained(op, queue_.now());
     } else {
       recorder_.ended(op, queue_.now());
-      memory_.apply(op.who, program_.programs[program_.program_of[op.who]], op_of(op), true);
+      memory_.apply(op.who, program_.run_by(op.who), op_of(program_, op), true);
     }
     state_.happened(op, event, ready_);
   }
@@ -213,10 +210,10 @@ void Clock::starts() {
 }
 
 void Clock::start(const OpInstance& op) {
-  const Op& one = op_of(op);
+  const Op& one = op_of(program_, op);
   state_.start(op);
   recorder_.started(op, queue_.now());
-  memory_.apply(op.who, program_.programs[program_.program_of[op.who]], one, false);
+  memory_.apply(op.who, program_.run_by(op.who), one, false);
   switch (one.kind) {
     case OpKind::compute:
       push(queue_.now() + compute_time(op), EventKind::op_end, op);
@@ -234,7 +231,7 @@ void Clock::start(const OpInstance& op) {
 }
 
 void Clock::start_transfer(const OpInstance& op) {
-  const Op& one = op_of(op);
+  const Op& one = op_of(program_, op);
   ++op_transfers_;
   if (one.bytes == 0 || network_.hops(one.route).empty()) {
     push(queue_.now(), EventKind::op_drained, op);
@@ -246,7 +243,7 @@ void Clock::start_transfer(const OpInstance& op) {
 }
 
 Picoseconds Clock::compute_time(const OpInstance& op) const {
-  const Picoseconds work = op_of(op).work;
+  const Picoseconds work = op_of(program_, op).work;
   if (program_.speed_ppm.empty() || program_.speed_ppm[op.who] == 1'000'000) return work;
   const std::int64_t speed = program_.speed_ppm[op.who];
   const Int128 scaled = static_cast<Int128>(work.count()) * 1'000'000;
@@ -256,7 +253,7 @@ Picoseconds Clock::compute_time(const OpInstance& op) const {
 }
 
 std::string Clock::name(const OpInstance& op) const {
-  const Op& one = op_of(op);
+  const Op& one = op_of(program_, op);
   std::string text = program_.names[one.tag.label];
   if (text.empty()) text = "op " + std::to_string(op.op);
   if (one.tag.layer >= 0) text += " of layer " + std::to_string(one.tag.layer);
@@ -270,11 +267,12 @@ std::string Clock::stuck() const {
   for (ClassId who = 0; who < state_.classes(); ++who) {
     for (const StepState::Stuck& one : state_.stuck(who)) {
       if (shown++ == shown_max) return text + "\n  ...";
-      text += "\n  class " + std::to_string(who) + ", stream " + program_.streams[op_of(one.op).stream] + ": " +
-              name(one.op);
+      text += "\n  class " + std::to_string(who) + ", stream " + program_.streams[op_of(program_, one.op).stream] +
+              ": " + name(one.op);
       if (one.started) {
-        text += " has started" +
-                (op_of(one.op).kind == OpKind::collective ? ", " + collectives_.describe(one.op) : std::string());
+        text +=
+            " has started" +
+            (op_of(program_, one.op).kind == OpKind::collective ? ", " + collectives_.describe(one.op) : std::string());
       }
       for (const OpInstance& missing : state_.missing(one.op)) text += ", waits for " + name(missing);
     }

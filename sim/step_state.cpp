@@ -60,7 +60,7 @@ void StepState::begin(std::vector<OpInstance>& ready) {
 
 void StepState::begin_step(ClassId who, std::vector<OpInstance>& ready) {
   ClassState& state = classes_[who];
-  const Program& program = program_.programs[program_.program_of[who]];
+  const Program& program = program_.run_by(who);
   const std::uint32_t step = state.begun++;
   Block& block = state.blocks[step % 2];
   block.step = step;
@@ -100,20 +100,20 @@ void StepState::offer(ClassId who, StreamId stream, std::vector<OpInstance>& rea
 
 bool StepState::may_start(const OpInstance& op) const {
   const ClassState& state = classes_[op.who];
-  const StreamId stream = program_.programs[program_.program_of[op.who]].ops[op.op].stream;
+  const StreamId stream = op_of(program_, op).stream;
   const Cursor& cursor = state.cursors[stream];
   const Static& fixed = of(op.who);
   return !cursor.busy && cursor.step == op.step && fixed.stream_ops[fixed.stream_first[stream] + cursor.place] == op.op;
 }
 
 void StepState::start(const OpInstance& op) {
-  classes_[op.who].cursors[program_.programs[program_.program_of[op.who]].ops[op.op].stream].busy = true;
+  classes_[op.who].cursors[op_of(program_, op).stream].busy = true;
 }
 
 void StepState::happened(const OpInstance& op, Event event, std::vector<OpInstance>& ready) {
   ClassState& state = classes_[op.who];
   const Static& fixed = of(op.who);
-  const Program& program = program_.programs[program_.program_of[op.who]];
+  const Program& program = program_.run_by(op.who);
   state.blocks[op.step % 2].happened[op.op] |= bit_of(event);
   for (std::uint32_t d = fixed.dependent_first[op.op]; d < fixed.dependent_first[op.op + 1]; ++d) {
     const Dependent& dependent = fixed.dependents[d];
@@ -128,7 +128,7 @@ void StepState::happened(const OpInstance& op, Event event, std::vector<OpInstan
 void StepState::advance(ClassId who, const OpInstance& op, std::vector<OpInstance>& ready) {
   ClassState& state = classes_[who];
   const Static& fixed = of(who);
-  const StreamId stream = program_.programs[program_.program_of[who]].ops[op.op].stream;
+  const StreamId stream = program_.run_by(who).ops[op.op].stream;
   Cursor& cursor = state.cursors[stream];
   cursor.busy = false;
   if (++cursor.place == fixed.stream_first[stream + 1] - fixed.stream_first[stream]) {
@@ -160,7 +160,7 @@ std::vector<StepState::Stuck> StepState::stuck(ClassId who) const {
 std::vector<OpInstance> StepState::missing(const OpInstance& op) const {
   std::vector<OpInstance> all;
   const ClassState& state = classes_[op.who];
-  const Program& program = program_.programs[program_.program_of[op.who]];
+  const Program& program = program_.run_by(op.who);
   const Op& one = program.ops[op.op];
   for (std::uint32_t d = 0; d < one.dependencies; ++d) {
     const Dependency& dependency = program.dependencies[one.first_dependency + d];

@@ -8,7 +8,7 @@ namespace {
 
 const Op* op_of(const StepProgram& program, const PathPiece& piece) {
   if (piece.op == none) return nullptr;
-  return &program.programs[program.program_of[piece.who]].ops[piece.op];
+  return &program.run_by(piece.who).ops[piece.op];
 }
 
 std::string name_of(const StepProgram& program, const Op* op) {

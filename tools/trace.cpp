@@ -41,7 +41,6 @@ class Writer {
   void link_use();
   void counter(std::uint32_t process, const std::string& name, Picoseconds at, const std::string& unit, double value);
 
-  [[nodiscard]] const Program& program_of(ClassId who) const { return program_.programs[program_.program_of[who]]; }
   [[nodiscard]] Picoseconds kept_from() const;
   /// Steps of which every class has ended are kept from first_kept on; what was begun after them is left out.
   [[nodiscard]] std::uint32_t kept_to() const {
@@ -77,7 +76,7 @@ void Writer::names(ClassId who) {
   const std::uint64_t chips = program_.chips_of[who];
   name(process_of(who), 0, "process_name", fmt::format("class {} ({} {})", who, chips, chips == 1 ? "chip" : "chips"));
   std::set<StreamId> used;
-  for (const Op& op : program_of(who).ops) used.insert(op.stream);
+  for (const Op& op : program_.run_by(who).ops) used.insert(op.stream);
   for (const StreamId stream : used) name(process_of(who), thread_of(stream), "thread_name", program_.streams[stream]);
 }
 
@@ -108,7 +107,7 @@ std::string category(OpKind kind) {
 }
 
 void Writer::span(ClassId who, std::uint32_t step, OpId id) {
-  const Op& op = program_of(who).ops[id];
+  const Op& op = program_.run_by(who).ops[id];
   const OpTimes& times = input_.timeline.at(step, who, id);
   if (times.start == times.end) return;
   std::string label = program_.names[op.tag.label];
@@ -130,7 +129,7 @@ void Writer::span(ClassId who, std::uint32_t step, OpId id) {
 }
 
 void Writer::ops(ClassId who, std::uint32_t step) {
-  for (OpId id = 0; id < program_of(who).ops.size(); ++id) span(who, step, id);
+  for (OpId id = 0; id < program_.run_by(who).ops.size(); ++id) span(who, step, id);
 }
 
 /// Inside the span of the collective that waits.
@@ -138,7 +137,7 @@ void Writer::waits(std::uint32_t classes) {
   for (const Wait& wait : input_.timeline.waits) {
     const bool kept = wait.step >= input_.timeline.first_kept && wait.step < kept_to();
     if (!kept || wait.who >= classes || wait.start == wait.end) continue;
-    const Op& op = program_of(wait.who).ops[wait.op];
+    const Op& op = program_.run_by(wait.who).ops[wait.op];
     event(fmt::format(R"("ph":"X","pid":{},"tid":{},"cat":"wait","name":"waiting for peers","ts":{},"dur":{})",
                       process_of(wait.who), thread_of(op.stream), microseconds(wait.start),
                       microseconds(wait.end - wait.start)));
@@ -162,8 +161,8 @@ void Writer::memory(std::uint32_t classes) {
 void Writer::sending(ClassId who) {
   std::map<std::string, std::map<Picoseconds, double>> changes;  // by axis and time, bytes/s
   for (std::uint32_t step = input_.timeline.first_kept; step < kept_to(); ++step) {
-    for (OpId id = 0; id < program_of(who).ops.size(); ++id) {
-      const Op& op = program_of(who).ops[id];
+    for (OpId id = 0; id < program_.run_by(who).ops.size(); ++id) {
+      const Op& op = program_.run_by(who).ops[id];
       const OpTimes& times = input_.timeline.at(step, who, id);
       if (op.kind != OpKind::collective || times.start == times.end) continue;
       const Collective& collective = program_.collectives[op.collective];
