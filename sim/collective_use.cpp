@@ -97,7 +97,7 @@ std::vector<CollectiveUse> collective_uses(const StepProgram& program, const Tim
     use.issued += times.end - times.start;
     use.hidden += shared({times.start, times.end}, computing);
     use.array += collective.array;
-    use.sent += bytes_sent(program.plans[collective.plan], program.communicators[collective.communicator].rank_of[who]);
+    use.sent += bytes_sent(program, collective, who);
     use.slack += slack(timeline, causes, instance, dependents[id]);
     spans[key_of(op)].emplace_back(times.start, times.end);
   }

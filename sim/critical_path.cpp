@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -21,7 +22,9 @@ class AloneTimes {
     options_.progress = nullptr;
   }
 
-  Picoseconds of(CollectiveId id, std::uint32_t group, std::uint32_t rank) {
+  Picoseconds of(CollectiveId id, ClassId who) {
+    const Communicator& family = program_.communicators[program_.collectives[id].communicator];
+    const std::uint32_t group = family.group_of[who];
     const auto [entry, is_new] = known_.try_emplace({id, group});
     if (is_new) {
       const Timeline timeline = simulate(alone(id, group), network_, options_);
@@ -29,7 +32,7 @@ class AloneTimes {
         entry->second.push_back(timeline.at(0, member, 0).end);
       }
     }
-    return entry->second[rank];
+    return entry->second[family.rank_of[who]];
   }
 
  private:
@@ -45,7 +48,9 @@ class AloneTimes {
 StepProgram AloneTimes::alone(CollectiveId id, std::uint32_t group) const {
   const Collective& collective = program_.collectives[id];
   const Communicator& family = program_.communicators[collective.communicator];
-  const TransferPlan& plan = program_.plans[collective.plan];
+  const auto group_members = family.members(group);
+  const auto count = static_cast<std::uint32_t>(group_members.size());
+  const TransferPlan& plan = program_.plans[collective.plan(group)];
   StepProgram one;
   one.names = program_.names;
   one.stream("collective", false);
@@ -53,20 +58,17 @@ StepProgram AloneTimes::alone(CollectiveId id, std::uint32_t group) const {
   op.kind = OpKind::collective;
   op.collective = 0;
   one.programs.emplace_back().add(op);
-  Communicator members{family.name, family.members, {}, {}, {}};
+  std::vector<std::uint32_t> ranks(count);
+  std::iota(ranks.begin(), ranks.end(), 0U);
   std::vector<RouteId> routes;
-  for (std::uint32_t rank = 0; rank < family.members; ++rank) {
-    const ClassId who = family.class_of[group * family.members + rank];
-    members.class_of.push_back(rank);
-    members.group_of.push_back(0);
-    members.rank_of.push_back(rank);
+  for (const ClassId who : group_members) {
     const auto first = program_.route_tables[collective.routes].begin() + static_cast<std::ptrdiff_t>(who) * plan.ports;
     routes.insert(routes.end(), first, first + static_cast<std::ptrdiff_t>(plan.ports));
   }
-  one.program_of.assign(family.members, 0);
-  one.chips_of.assign(family.members, 1);
-  one.communicators.push_back(std::move(members));
-  one.collectives.push_back({0, 0, 0, collective.kind, collective.array});
+  one.program_of.assign(count, 0);
+  one.chips_of.assign(count, 1);
+  one.communicators.push_back(communicator(family.name, count, std::vector<std::uint32_t>(count, 0), ranks));
+  one.collectives.push_back({0, {0}, 0, collective.kind, collective.array});
   one.plans.push_back(plan);
   one.route_tables.push_back(std::move(routes));
   return one;
@@ -74,13 +76,14 @@ StepProgram AloneTimes::alone(CollectiveId id, std::uint32_t group) const {
 
 class PathReader {
  public:
-  PathReader(const StepProgram& program, const Network& network, const Timeline& timeline, const RunOptions& options)
+  PathReader(const StepProgram& program, const Network& network, const Timeline& timeline, const RunOptions& options,
+             const AloneTime& alone)
       : program_(program),
         network_(network),
         timeline_(timeline),
         options_(options),
         causes_(program, timeline),
-        alone_(program, network, options) {}
+        alone_(alone) {}
 
   std::vector<PathPiece> read();
 
@@ -99,7 +102,7 @@ class PathReader {
   const Timeline& timeline_;
   const RunOptions& options_;
   Causes causes_;
-  AloneTimes alone_;
+  const AloneTime& alone_;
   std::vector<PathPiece> backward_;
 };
 
@@ -149,12 +152,12 @@ bool PathReader::may_hold_up(const TransferPlan& plan, std::uint32_t rank, std::
 OpInstance PathReader::last_to_arrive(const OpInstance& op) const {
   const Collective& collective = program_.collectives[op_of(program_, op).collective];
   const Communicator& family = program_.communicators[collective.communicator];
-  const TransferPlan& plan = program_.plans[collective.plan];
+  const std::uint32_t group = family.group_of[op.who];
+  const TransferPlan& plan = program_.plans[collective.plan(group)];
   OpInstance last = op;
-  for (std::uint32_t rank = 0; rank < family.members; ++rank) {
-    const ClassId who = family.class_of[family.group_of[op.who] * family.members + rank];
+  for (std::uint32_t rank = 0; rank < plan.members; ++rank) {
     if (!may_hold_up(plan, rank, family.rank_of[op.who])) continue;
-    const OpInstance peer = peer_of(op, who);
+    const OpInstance peer = peer_of(op, family.members(group)[rank]);
     const Picoseconds arrival = times(peer).start;
     if (arrival > times(last).start && arrival <= times(op).end) last = peer;
   }
@@ -176,8 +179,7 @@ Picoseconds PathReader::contention(const OpInstance& op, Picoseconds start, Pico
   if (one.kind == OpKind::transfer) {
     alone = alone_time(one, end < times(op).end);
   } else if (one.kind == OpKind::collective) {
-    const Communicator& family = program_.communicators[program_.collectives[one.collective].communicator];
-    alone = alone_.of(one.collective, family.group_of[op.who], family.rank_of[op.who]);
+    alone = alone_(one.collective, op.who);
   }
   return std::max(Picoseconds(0), end - start - alone);
 }
@@ -216,9 +218,16 @@ std::vector<PathPiece> PathReader::read() {
 }  // namespace
 
 std::vector<PathPiece> critical_path(const StepProgram& program, const Network& network, const Timeline& timeline,
-                                     const RunOptions& options) {
+                                     const RunOptions& options, const AloneTime& alone) {
   if (timeline.steps == 0) return {};
-  return PathReader(program, network, timeline, options).read();
+  return PathReader(program, network, timeline, options, alone).read();
+}
+
+std::vector<PathPiece> critical_path(const StepProgram& program, const Network& network, const Timeline& timeline,
+                                     const RunOptions& options) {
+  AloneTimes times(program, network, options);
+  return critical_path(program, network, timeline, options,
+                       [&](CollectiveId id, ClassId who) { return times.of(id, who); });
 }
 
 }  // namespace stepsim

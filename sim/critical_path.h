@@ -5,6 +5,7 @@
 // was contention: its span minus what the same collective takes alone on the network.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "sim/network.h"
@@ -23,7 +24,14 @@ struct PathPiece {
   Picoseconds contention;
 };
 
+/// When a class would leave a collective if all its group arrived at once and had the network to itself.
+using AloneTime = std::function<Picoseconds(CollectiveId, ClassId)>;
+
 /// In order of time; from window_start to window_end without gaps.
+std::vector<PathPiece> critical_path(const StepProgram& program, const Network& network, const Timeline& timeline,
+                                     const RunOptions& options, const AloneTime& alone);
+
+/// The same where every chip is a class: groups are played alone as they stand.
 std::vector<PathPiece> critical_path(const StepProgram& program, const Network& network, const Timeline& timeline,
                                      const RunOptions& options);
 

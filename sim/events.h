@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "sim/flows.h"
 #include "sim/program.h"
 
 namespace stepsim {
@@ -27,14 +28,10 @@ inline const Op& op_of(const StepProgram& program, const OpInstance& op) {
   return program.run_by(op.who).ops[op.op];
 }
 
-/// What a flow carries: a transfer of an open collective, or (collective = none) that of a transfer op.
-struct Carried {
-  std::uint32_t collective = none;
-  std::uint32_t member = 0;  // sender
-  std::uint32_t lane = 0;
-  std::uint32_t to = 0;  // receiving member
-  std::uint32_t to_port = 0;
-  OpInstance op;
-};
+/// What a flow carries (Cargo in flows.h): a transfer of an open collective {collective, sending member, lane}, or that
+/// of a transfer op {none, class, op, step}.
+inline Cargo cargo_of(const OpInstance& op) {
+  return {none, op.who, op.op, op.step};
+}
 
 }  // namespace stepsim

@@ -2,21 +2,31 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace stepsim {
+namespace {
 
-OpenCollectives::OpenCollectives(const StepProgram& program, const Network& network, EventQueue& queue, Flows& flows,
-                                 std::vector<Carried>& carried)
-    : program_(program),
-      network_(network),
-      queue_(queue),
-      flows_(flows),
-      carried_(carried),
-      free_(program.plans.size()) {
-  plans_.reserve(program.plans.size());
-  for (const TransferPlan& plan : program.plans) plans_.emplace_back(plan);
+constexpr std::uint32_t max_run = 0x3fffffff;
+
+}  // namespace
+
+OpenCollectives::OpenCollectives(const StepProgram& program, const Network& network, EventQueue& queue, Flows& flows)
+    : program_(program), network_(network), queue_(queue), flows_(flows) {
+  index_plans();
   index_channels();
+}
+
+void OpenCollectives::index_plans() {
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> shapes;
+  plans_.reserve(program_.plans.size());
+  for (const TransferPlan& plan : program_.plans) {
+    const PlanIndex& index = plans_.emplace_back(plan);
+    const auto next = static_cast<std::uint32_t>(shapes.size());
+    shape_of_.push_back(shapes.try_emplace({plan.members, plan.ports, index.lanes_max()}, next).first->second);
+  }
+  free_.resize(shapes.size());
 }
 
 void OpenCollectives::index_channels() {
@@ -33,7 +43,7 @@ void OpenCollectives::index_channels() {
       if (is_new) {
         const Communicator& family = program_.communicators[communicator];
         first_place_.push_back(static_cast<std::uint32_t>(open_of_.size()));
-        open_of_.resize(open_of_.size() + family.class_of.size() / family.members);
+        open_of_.resize(open_of_.size() + family.groups());
         counts.push_back(0);
       }
       channel_of[id] = entry->second;
@@ -59,37 +69,59 @@ std::uint32_t OpenCollectives::find_or_open(const OpInstance& op) {
 }
 
 std::uint32_t OpenCollectives::open(CollectiveId id, std::uint32_t group, std::uint64_t order, std::uint32_t place) {
-  const std::uint32_t plan_id = program_.collectives[id].plan;
-  const PlanIndex& index = plans_[plan_id];
-  const std::uint32_t members = index.plan().members;
-  std::uint32_t handle = static_cast<std::uint32_t>(pool_.size());
-  if (free_[plan_id].empty()) {
+  const Collective& definition = program_.collectives[id];
+  const std::uint32_t plan = definition.plan(group);
+  std::vector<std::uint32_t>& free = free_[shape_of_[plan]];
+  auto handle = static_cast<std::uint32_t>(pool_.size());
+  if (free.empty()) {
     pool_.emplace_back();
   } else {
-    handle = free_[plan_id].back();
-    free_[plan_id].pop_back();
+    handle = free.back();
+    free.pop_back();
   }
   Open& one = pool_[handle];
+  one.handle = handle;
   one.id = id;
+  one.plan = plan;
   one.group = group;
   one.order = order;
   one.place = place;
+  one.index = &plans_[plan];
+  one.class_of = program_.communicators[definition.communicator].members(group).data();
+  set_up_members(one);
+  open_of_[place].push_back(handle);
+  return handle;
+}
+
+void OpenCollectives::set_up_members(Open& one) const {
+  const PlanIndex& index = *one.index;
+  const std::uint32_t members = index.plan().members;
+  const RouteId* const routes = program_.route_tables[program_.collectives[one.id].routes].data();
   one.members_left = members;
-  one.received.assign(static_cast<std::size_t>(members) * index.plan().ports, 0);
-  one.lanes.assign(static_cast<std::size_t>(members) * index.lanes_max(), LaneState());
+  one.width = std::max(index.ports(), index.lanes_max());
   one.members.assign(members, MemberState());
+  one.slots.assign(static_cast<std::size_t>(members) * one.width, Slot());
   for (std::uint32_t m = 0; m < members; ++m) {
     one.members[m].sends_left = index.sends(m);
     one.members[m].receives_left = index.receives(m);
+    Slot* const slots = one.of(m);
+    for (std::uint32_t lane = 0; lane < index.lanes(m); ++lane) slots[lane].run = index.first_run(m, lane) & max_run;
+    for (std::uint32_t p = 0; p < index.ports(); ++p) {
+      const Port& port = index.port(m, p);
+      slots[p].to = port.to;
+      slots[p].to_port = port.to_port;
+      const RouteId route = routes[static_cast<std::size_t>(one.class_of[m]) * index.ports() + p];
+      if (route >= network_.routes()) continue;  // of a port that is not used
+      slots[p].route = route;
+      if (!network_.hops(route).empty()) slots[p].link = network_.hops(route)[0].link;
+    }
   }
-  open_of_[place].push_back(handle);
-  return handle;
 }
 
 void OpenCollectives::close(std::uint32_t collective) {
   const Open& one = pool_[collective];
   std::erase(open_of_[one.place], collective);
-  free_[program_.collectives[one.id].plan].push_back(collective);
+  free_[shape_of_[one.plan]].push_back(collective);
 }
 
 void OpenCollectives::arrive(const OpInstance& op) {
@@ -98,127 +130,161 @@ void OpenCollectives::arrive(const OpInstance& op) {
   const std::uint32_t member = program_.communicators[program_.collectives[one.id].communicator].rank_of[op.who];
   MemberState& state = one.members[member];
   state.arrived = true;
-  state.op = op;
+  state.op = op.op;
+  state.step = op.step;
   state.still_since = queue_.now();
-  note_arrival(handle, member);
+  note_arrival(one, member);
   if (state.sends_left == 0 && state.receives_left == 0) {
     queue_.push({queue_.now(), static_cast<std::uint32_t>(EventKind::member_leaves), handle, member, 0});
   }
 }
 
-void OpenCollectives::note_arrival(std::uint32_t collective, std::uint32_t member) {
-  const PlanIndex& index = plans_[program_.collectives[pool_[collective].id].plan];
-  for (std::uint32_t lane = 0; lane < index.role(member).lanes.size(); ++lane) {
-    tries_.push_back({collective, member, lane});
-  }
-  for (std::uint32_t port = 0; port < index.plan().ports; ++port) {
-    const PlanIndex::Sender sender = index.sender(member, port);
-    if (sender.member == UINT32_MAX || !pool_[collective].members[sender.member].arrived) continue;
-    for (const std::uint32_t lane : index.sending(sender.member, sender.port)) {
-      tries_.push_back({collective, sender.member, lane});
-    }
-  }
-}
-
-void OpenCollectives::start_ready() {
-  for (const LaneTry& lane : tries_) try_lane(lane);
-  tries_.clear();
-}
-
-void OpenCollectives::try_lane(const LaneTry& at) {
-  Open& one = pool_[at.collective];
-  const PlanIndex& index = plans_[program_.collectives[one.id].plan];
-  const Role& role = index.role(at.member);
-  LaneState& state = one.lanes[at.member * index.lanes_max() + at.lane];
-  if (state.busy || state.run == role.lanes[at.lane].runs) return;
-  const Run& run = role.runs[role.lanes[at.lane].first_run + state.run];
-  if (!may_start(one, at.member, run, state.sent)) return;
-  state.busy = true;
-  start_transfer(at.collective, at.member, at.lane, run);
-}
-
-bool OpenCollectives::may_start(const Open& one, std::uint32_t member, const Run& run, std::uint32_t sent) const {
-  const TransferPlan& plan = program_.plans[program_.collectives[one.id].plan];
+bool OpenCollectives::both_arrived(const Open& one, std::uint32_t member, const IndexedRun& run) {
   if (!one.members[member].arrived) return false;
-  if (!plan.eager && !one.members[plan.port[member * plan.ports + run.port].to].arrived) return false;
-  const Role& role = plan.roles[plan.role_of[member]];
-  for (std::uint32_t n = 0; n < run.needs; ++n) {
-    const Need& need = role.needs[run.first_need + n];
-    const std::int64_t least = need.base + static_cast<std::int64_t>(need.stride) * sent;
-    if (one.received[member * plan.ports + need.port] < least) return false;
-  }
-  return true;
+  return one.index->plan().eager || one.members[one.of(member)[run.port].to].arrived;
 }
 
-void OpenCollectives::start_transfer(std::uint32_t collective, std::uint32_t member, std::uint32_t lane,
-                                     const Run& run) {
-  Open& one = pool_[collective];
-  const Collective& definition = program_.collectives[one.id];
-  const TransferPlan& plan = program_.plans[definition.plan];
-  const Communicator& family = program_.communicators[definition.communicator];
-  const ClassId sender = family.class_of[one.group * family.members + member];
-  const Port& port = plan.port[member * plan.ports + run.port];
-  const RouteId route = program_.route_tables[definition.routes][sender * plan.ports + run.port];
-  ++transfers_;
-  take_off(one, member);
-  take_off(one, port.to);
-  if (run.bytes == 0 || network_.hops(route).empty()) {
-    queue_.push({queue_.now(), static_cast<std::uint32_t>(EventKind::member_drained), collective, member, lane});
-    queue_.push({queue_.now() + network_.route_latency(route), static_cast<std::uint32_t>(EventKind::delivered),
-                 collective, port.to, port.to_port});
-    return;
+void OpenCollectives::watch(Slot* slots, std::uint32_t port, std::uint32_t lane, std::uint32_t least) {
+  Watchers* at = &slots[port].watchers;
+  while (at->first != none && at->least < least) at = &slots[at->first].next;
+  slots[lane].watches = 1;
+  slots[lane].next = std::exchange(*at, Watchers{lane, least});
+}
+
+bool OpenCollectives::watch_unmet_need(const PlanIndex& index, const IndexedRun& run, Slot* slots, std::uint32_t lane) {
+  const std::uint32_t sent = slots[lane].sent;
+  const Need* need = index.needs_of(run);
+  const Need* const end = need + (sent == 0 ? run.needs : run.growing);
+  for (; need != end; ++need) {
+    const std::int64_t least = need->base + static_cast<std::int64_t>(need->stride) * sent;
+    if (slots[need->port].received >= least) continue;
+    watch(slots, need->port, lane, static_cast<std::uint32_t>(least));
+    return true;
   }
-  const FlowId flow = flows_.start(route, run.bytes);
-  if (flow >= carried_.size()) carried_.resize(flow + 1);
-  carried_[flow] = {collective, member, lane, port.to, port.to_port, {}};
+  return false;
+}
+
+void OpenCollectives::make_ready(Open& one, std::uint32_t member, std::uint32_t lane) {
+  one.of(member)[lane].busy = 1;
+  ready_.push_back({one.handle, member, lane});
+}
+
+/// Notes the lane as ready if its next transfer may start. What allows that holds for good, so once is enough.
+void OpenCollectives::offer(Open& one, std::uint32_t member, std::uint32_t lane) {
+  Slot* const slots = one.of(member);
+  Slot& state = slots[lane];
+  const IndexedRun& run = one.index->run(state.run);
+  if (state.busy != 0 || state.watches != 0 || run.count == 0) return;
+  if (state.sent == 0 && !both_arrived(one, member, run)) return;
+  if (watch_unmet_need(*one.index, run, slots, lane)) return;
+  make_ready(one, member, lane);
+}
+
+void OpenCollectives::note_arrival(Open& one, std::uint32_t member) {
+  const PlanIndex& index = *one.index;
+  for (std::uint32_t lane = 0; lane < index.lanes(member); ++lane) offer(one, member, lane);
+  for (std::uint32_t port = 0; port < index.ports(); ++port) {
+    const PlanIndex::Sender sender = index.sender(member, port);
+    if (sender.member == no_member || !one.members[sender.member].arrived) continue;
+    for (const std::uint32_t lane : index.sending(sender.member, sender.port)) offer(one, sender.member, lane);
+  }
 }
 
 void OpenCollectives::take_off(Open& one, std::uint32_t member) {
   MemberState& state = one.members[member];
   if (state.flying++ == 0 && state.arrived && state.still_since < queue_.now()) {
-    waits_.push_back({state.op.who, state.op.op, state.op.step, state.still_since, queue_.now()});
+    waits_.push_back({one.class_of[member], state.op, state.step, state.still_since, queue_.now()});
   }
 }
 
-void OpenCollectives::touch_down(Open& one, std::uint32_t member) {
-  if (--one.members[member].flying == 0) one.members[member].still_since = queue_.now();
+void OpenCollectives::touch_down(MemberState& member) {
+  if (--member.flying == 0) member.still_since = queue_.now();
 }
 
-void OpenCollectives::drained(std::uint32_t collective, std::uint32_t member, std::uint32_t lane) {
-  Open& one = pool_[collective];
-  const PlanIndex& index = plans_[program_.collectives[one.id].plan];
-  const Role& role = index.role(member);
-  LaneState& state = one.lanes[member * index.lanes_max() + lane];
-  state.busy = false;
-  if (++state.sent == role.runs[role.lanes[lane].first_run + state.run].count) {
+void OpenCollectives::start_transfer(const ReadyLane& at) {
+  Open& one = pool_[at.collective];
+  const Slot* const slots = one.of(at.member);
+  const IndexedRun& run = one.index->run(slots[at.lane].run);
+  const Slot& port = slots[run.port];
+  ++transfers_;
+  take_off(one, at.member);
+  take_off(one, port.to);
+  if (run.bytes == 0 || network_.hops(port.route).empty()) {
+    queue_.push(
+        {queue_.now(), static_cast<std::uint32_t>(EventKind::member_drained), at.collective, at.member, at.lane});
+    queue_.push({queue_.now() + network_.route_latency(port.route), static_cast<std::uint32_t>(EventKind::delivered),
+                 at.collective, port.to, port.to_port});
+    return;
+  }
+  flows_.start(port.route, run.bytes, {at.collective, at.member, at.lane, 0});
+}
+
+void OpenCollectives::start_ready() {
+  for (const ReadyLane& lane : ready_) start_transfer(lane);
+  ready_.clear();
+}
+
+void OpenCollectives::drained(Open& one, std::uint32_t member, std::uint32_t lane) {
+  Slot& state = one.of(member)[lane];
+  state.busy = 0;
+  if (++state.sent == one.index->run(state.run).count) {
     ++state.run;
     state.sent = 0;
   }
-  touch_down(one, member);
-  --one.members[member].sends_left;
-  tries_.push_back({collective, member, lane});
-  leave_if_done(collective, member);
+  MemberState& own = one.members[member];
+  touch_down(own);
+  offer(one, member, lane);
+  if (--own.sends_left == 0) leave_if_done(one, member);
+}
+
+/// Lanes that have what they watched for may start, or look for another need that is unmet.
+void OpenCollectives::flow_drained(const Cargo& cargo, Picoseconds delivery) {
+  Open& one = pool_[cargo.owner];
+  const Slot* const slots = one.of(cargo.a);
+  const Slot& port = slots[one.index->run(slots[cargo.b].run).port];
+  queue_.push({delivery, static_cast<std::uint32_t>(EventKind::delivered), cargo.owner, port.to, port.to_port});
+  drained(one, cargo.a, cargo.b);
+}
+
+void OpenCollectives::drained(std::uint32_t collective, std::uint32_t member, std::uint32_t lane) {
+  drained(pool_[collective], member, lane);
+}
+
+void OpenCollectives::wake_watchers(Open& one, std::uint32_t member, std::uint32_t in_port) {
+  Slot* const slots = one.of(member);
+  Slot& port = slots[in_port];
+  while (port.watchers.first != none && port.watchers.least <= port.received) {
+    const std::uint32_t lane = port.watchers.first;
+    port.watchers = slots[lane].next;
+    slots[lane].watches = 0;
+    if (slots[lane].sent > 0 && one.index->run(slots[lane].run).growing == 1) {
+      make_ready(one, member, lane);  // within a run that was all it needed
+    } else {
+      offer(one, member, lane);
+    }
+  }
 }
 
 void OpenCollectives::delivered(std::uint32_t collective, std::uint32_t member, std::uint32_t in_port) {
   Open& one = pool_[collective];
-  const PlanIndex& index = plans_[program_.collectives[one.id].plan];
-  ++one.received[member * index.plan().ports + in_port];
-  touch_down(one, member);
-  --one.members[member].receives_left;
-  for (const std::uint32_t lane : index.waiting(member, in_port)) tries_.push_back({collective, member, lane});
-  leave_if_done(collective, member);
+  Slot& port = one.of(member)[in_port];
+  ++port.received;
+  MemberState& own = one.members[member];
+  touch_down(own);
+  wake_watchers(one, member, in_port);
+  if (--own.receives_left == 0) leave_if_done(one, member);
 }
 
-void OpenCollectives::leave_if_done(std::uint32_t collective, std::uint32_t member) {
-  const MemberState& state = pool_[collective].members[member];
-  if (state.arrived && state.sends_left == 0 && state.receives_left == 0) leave(collective, member);
+void OpenCollectives::leave_if_done(const Open& one, std::uint32_t member) {
+  const MemberState& state = one.members[member];
+  if (state.arrived && state.sends_left == 0 && state.receives_left == 0) leave(one.handle, member);
 }
 
 void OpenCollectives::leave(std::uint32_t collective, std::uint32_t member) {
   Open& one = pool_[collective];
-  one.members[member].left = true;
-  left_.push_back(one.members[member].op);
+  MemberState& state = one.members[member];
+  state.left = true;
+  left_.push_back({one.class_of[member], state.op, state.step});
   if (--one.members_left == 0) close(collective);
 }
 
@@ -237,12 +303,12 @@ std::string OpenCollectives::describe(const OpInstance& op) const {
       const Open& one = pool_[handle];
       const Communicator& family = program_.communicators[program_.collectives[one.id].communicator];
       const MemberState& own = one.members[family.rank_of[op.who]];
-      const bool here = family.class_of[one.group * family.members + family.rank_of[op.who]] == op.who;
-      if (!here || !own.arrived || own.left || own.op.op != op.op || own.op.step != op.step) continue;
+      const bool here = family.group_of[op.who] == one.group;
+      if (!here || !own.arrived || own.left || own.op != op.op || own.step != op.step) continue;
       std::string text = program_.names[program_.collectives[one.id].kind] + " on " + family.name;
-      for (std::uint32_t m = 0; m < family.members; ++m) {
+      for (std::uint32_t m = 0; m < family.members(one.group).size(); ++m) {
         if (one.members[m].arrived) continue;
-        return text + ": class " + std::to_string(family.class_of[one.group * family.members + m]) + " has not arrived";
+        return text + ": class " + std::to_string(family.members(one.group)[m]) + " has not arrived";
       }
       return text + ": all members have arrived, " + std::to_string(own.receives_left) + " transfers are missing";
     }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -85,22 +86,43 @@ struct Program {
   OpId add(Op op, const std::vector<Dependency>& waits_for = {}, const std::vector<MemoryChange>& changes = {});
 };
 
-/// A family of disjoint groups of classes that run the same collectives; one per set of mesh axes.
+/// A family of disjoint groups of classes that run the same collectives; one per set of mesh axes. Groups of like
+/// chips fold to one group of their classes, so groups may differ in size.
 struct Communicator {
-  std::string name;                     // the mesh axes, "fsdp" or "data+fsdp"
-  std::uint32_t members = 0;            // of each group
-  std::vector<ClassId> class_of;        // [group * members + rank]
-  std::vector<std::uint32_t> group_of;  // per class
-  std::vector<std::uint32_t> rank_of;   // per class
+  std::string name;                               // the mesh axes, "fsdp" or "data+fsdp"
+  std::vector<ClassId> class_of;                  // by rank, group after group
+  std::vector<std::uint32_t> first_member = {0};  // per group, where it starts in class_of; one more at the end
+  std::vector<std::uint32_t> group_of;            // per class
+  std::vector<std::uint32_t> rank_of;             // per class, within its group
+
+  [[nodiscard]] std::uint32_t groups() const { return static_cast<std::uint32_t>(first_member.size() - 1); }
+  [[nodiscard]] std::span<const ClassId> members(std::uint32_t group) const {
+    return {class_of.data() + first_member[group], class_of.data() + first_member[group + 1]};
+  }
+  /// Appends a group of these classes; group_of and rank_of must be as long as there are classes.
+  void add_group(std::span<const ClassId> classes);
 };
+
+/// Groups of equal size, from the place of each class.
+Communicator communicator(std::string name, std::uint32_t members, std::vector<std::uint32_t> group_of,
+                          std::vector<std::uint32_t> rank_of);
 
 /// A collective that ops refer to, with its plan laid on the network for every class.
 struct Collective {
   CommunicatorId communicator = 0;
-  std::uint32_t plan = 0;    // in StepProgram::plans
-  std::uint32_t routes = 0;  // in StepProgram::route_tables: [class * plan.ports + port]
-  NameId kind = 0;           // "all-gather"
-  Bytes array = 0;           // bytes of the full array, for reports
+  std::vector<std::uint32_t> plans;  // in StepProgram::plans, per group; of equally many ports; one entry: all the same
+  std::uint32_t routes = 0;          // in StepProgram::route_tables: [class * plan.ports + port]
+  NameId kind = 0;                   // "all-gather"
+  Bytes array = 0;                   // bytes of the full array, for reports
+
+  [[nodiscard]] std::uint32_t plan(std::uint32_t group) const { return plans[plans.size() == 1 ? 0 : group]; }
+};
+
+/// How many times longer a slow class computes, as a fraction: {11, 10} takes 1.1 times as long.
+struct Slowness {
+  std::uint32_t slower = 1;
+  std::uint32_t than = 1;
+  friend bool operator==(const Slowness&, const Slowness&) = default;
 };
 
 struct StepProgram {
@@ -110,7 +132,7 @@ struct StepProgram {
   std::vector<Program> programs;
   std::vector<std::uint32_t> program_of;  // per class
   std::vector<std::uint64_t> chips_of;    // per class: how many chips it stands for
-  std::vector<std::uint32_t> speed_ppm;   // per class: 1'000'000 is nominal; empty means all nominal
+  std::vector<Slowness> slowness;         // per class; empty: all nominal
   std::vector<Communicator> communicators;
   std::vector<Collective> collectives;
   std::vector<TransferPlan> plans;
@@ -122,6 +144,9 @@ struct StepProgram {
   NameId name(const std::string& text);  // interned
   StreamId stream(const std::string& text, bool computes);
 };
+
+/// Bytes that a class sends in a collective it is a member of.
+Bytes bytes_sent(const StepProgram& program, const Collective& collective, ClassId who);
 
 /// Checks ids, and that members of every group issue the same collectives in the same order on each stream; throws
 /// std::logic_error naming the class, stream and first difference.

@@ -55,14 +55,14 @@ void check_order(const StepProgram& program) {
   for (const Program& one : program.programs) orders.push_back(issued(program, one));
   for (CommunicatorId c = 0; c < program.communicators.size(); ++c) {
     const Communicator& communicator = program.communicators[c];
-    for (std::size_t i = 0; i < communicator.class_of.size(); ++i) {
-      const ClassId first = communicator.class_of[i - i % communicator.members];
+    for (const ClassId who : communicator.class_of) {
+      const ClassId first = communicator.members(communicator.group_of[who])[0];
       const std::uint32_t a = program.program_of[first];
-      const std::uint32_t b = program.program_of[communicator.class_of[i]];
+      const std::uint32_t b = program.program_of[who];
       if (a == b) continue;
       for (StreamId s = 0; s < program.streams.size(); ++s) {
         if (orders[a][{s, c}] != orders[b][{s, c}]) {
-          fail("classes " + std::to_string(first) + " and " + std::to_string(communicator.class_of[i]) +
+          fail("classes " + std::to_string(first) + " and " + std::to_string(who) +
                " issue different collectives to '" + communicator.name + "' on stream '" + program.streams[s] + "'");
         }
       }
@@ -79,24 +79,29 @@ void check_classes(const StepProgram& program) {
   }
   if (!any) fail("no class has anything to do");
   if (program.chips_of.size() != classes) fail("chips_of and program_of differ in size");
-  if (program.speed_ppm.empty()) return;
-  if (program.speed_ppm.size() != classes) fail("speed_ppm and program_of differ in size");
-  if (std::count(program.speed_ppm.begin(), program.speed_ppm.end(), 0U) > 0) fail("a class has no speed");
+  if (program.slowness.empty()) return;
+  if (program.slowness.size() != classes) fail("slowness and program_of differ in size");
+  for (const Slowness& one : program.slowness) {
+    if (one.slower == 0 || one.than == 0) fail("a class has no speed");
+  }
 }
 
 /// Members of every group are classes, and each finds its own place.
 void check_communicator(const StepProgram& program, const Communicator& family) {
-  if (family.members == 0 || family.class_of.size() % family.members != 0) {
-    fail("the groups of '" + family.name + "' differ in size");
+  if (family.first_member.empty() || family.first_member.back() != family.class_of.size()) {
+    fail("the groups of '" + family.name + "' do not cover its members");
   }
   if (family.group_of.size() != program.program_of.size() || family.rank_of.size() != program.program_of.size()) {
     fail("'" + family.name + "' does not say the group and rank of every class");
   }
-  for (std::size_t i = 0; i < family.class_of.size(); ++i) {
-    const ClassId who = family.class_of[i];
-    if (who >= program.program_of.size()) fail("'" + family.name + "' has a member that is no class");
-    if (family.group_of[who] != i / family.members || family.rank_of[who] != i % family.members) {
-      fail("class " + std::to_string(who) + " of '" + family.name + "' has another group or rank than is listed");
+  for (std::uint32_t group = 0; group < family.groups(); ++group) {
+    const auto members = family.members(group);
+    for (std::uint32_t rank = 0; rank < members.size(); ++rank) {
+      const ClassId who = members[rank];
+      if (who >= program.program_of.size()) fail("'" + family.name + "' has a member that is no class");
+      if (family.group_of[who] != group || family.rank_of[who] != rank) {
+        fail("class " + std::to_string(who) + " of '" + family.name + "' has another group or rank than is listed");
+      }
     }
   }
 }
@@ -112,8 +117,7 @@ void check_membership(const StepProgram& program) {
   for (ClassId who = 0; who < program.program_of.size(); ++who) {
     for (const CommunicatorId c : used[program.program_of[who]]) {
       const Communicator& family = program.communicators[c];
-      const std::size_t place = static_cast<std::size_t>(family.group_of[who]) * family.members + family.rank_of[who];
-      if (place < family.class_of.size() && family.class_of[place] == who) continue;
+      if (family.group_of[who] < family.groups()) continue;  // its own place there was checked
       fail("class " + std::to_string(who) + " issues a collective to '" + family.name + "' without being a member");
     }
   }
@@ -121,11 +125,11 @@ void check_membership(const StepProgram& program) {
 
 /// A route for every port that a member sends over; ports that are not used need none.
 void check_routes(const StepProgram& program, const Collective& collective, const Network& network) {
-  const TransferPlan& plan = program.plans[collective.plan];
   const std::vector<RouteId>& table = program.route_tables[collective.routes];
   const Communicator& family = program.communicators[collective.communicator];
-  if (table.size() != program.program_of.size() * plan.ports) fail("a route table has a wrong size");
   for (const ClassId who : family.class_of) {
+    const TransferPlan& plan = program.plans[collective.plan(family.group_of[who])];
+    if (table.size() != program.program_of.size() * plan.ports) fail("a route table has a wrong size");
     const Role& role = plan.roles[plan.role_of[family.rank_of[who]]];
     for (const Lane& lane : role.lanes) {
       for (std::uint32_t r = 0; r < lane.runs; ++r) {
@@ -137,17 +141,24 @@ void check_routes(const StepProgram& program, const Collective& collective, cons
   }
 }
 
+void check_plans(const StepProgram& program, const Collective& one) {
+  const Communicator& family = program.communicators[one.communicator];
+  if (one.plans.size() != 1 && one.plans.size() != family.groups()) fail("a collective without a plan for each group");
+  for (std::uint32_t group = 0; group < family.groups(); ++group) {
+    if (one.plan(group) >= program.plans.size()) fail("no such plan");
+    if (program.plans[one.plan(group)].members != family.members(group).size()) fail("plan and group differ in size");
+  }
+}
+
 void check_collectives(const StepProgram& program, const Network& network) {
-  std::set<std::tuple<CommunicatorId, std::uint32_t, std::uint32_t>> checked;  // many collectives are laid alike
+  std::set<std::tuple<CommunicatorId, std::vector<std::uint32_t>, std::uint32_t>>
+      checked;  // many collectives are laid alike
   for (const Collective& one : program.collectives) {
     if (one.communicator >= program.communicators.size()) fail("no such communicator");
-    if (one.plan >= program.plans.size()) fail("no such plan");
     if (one.kind >= program.names.size()) fail("a collective without the name of its kind");
     if (one.routes >= program.route_tables.size()) fail("no such route table");
-    if (program.plans[one.plan].members != program.communicators[one.communicator].members) {
-      fail("plan and group differ in size");
-    }
-    if (checked.insert({one.communicator, one.plan, one.routes}).second) check_routes(program, one, network);
+    check_plans(program, one);
+    if (checked.insert({one.communicator, one.plans, one.routes}).second) check_routes(program, one, network);
   }
 }
 

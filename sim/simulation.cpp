@@ -12,6 +12,7 @@
 #include "sim/int128.h"
 #include "sim/memory_meter.h"
 #include "sim/open_collectives.h"
+#include "sim/prefetch.h"
 #include "sim/recorder.h"
 #include "sim/step_state.h"
 
@@ -19,6 +20,8 @@ namespace stepsim {
 namespace {
 
 constexpr std::uint64_t events_between_reports = 1'000'000;
+// From so many events at one instant on, it pays to fetch their state ahead; that of fewer is in the cache already.
+constexpr std::size_t many = 2048;
 
 /// Plays one program: rounds of ends, releases and starts until an instant is done, then the next instant.
 class Clock {
@@ -28,7 +31,7 @@ class Clock {
         network_(network),
         options_(options),
         flows_(network, queue_, kind(EventKind::flow_end)),
-        collectives_(program, network, queue_, flows_, carried_),
+        collectives_(program, network, queue_, flows_),
         state_(program, options.exact_steps > 0 ? options.exact_steps : UINT32_MAX),
         memory_(program, options.record_memory),
         recorder_(program),
@@ -42,6 +45,8 @@ class Clock {
   void play_instant();
   void report_progress();
   void ends();
+  [[gnu::always_inline]] void prefetch_for_flow_end(std::size_t i) const;
+  [[gnu::always_inline]] void prefetch_for_delivery(std::size_t i) const;
   void handle(const QueuedEvent& event);
   void op_drained(const OpInstance& op, Picoseconds started);
   void flow_drained(FlowId flow);
@@ -50,7 +55,7 @@ class Clock {
   void start(const OpInstance& op);
   void start_transfer(const OpInstance& op);
   [[nodiscard]] Picoseconds compute_time(const OpInstance& op) const;
-  [[nodiscard]] Picoseconds delivery(Picoseconds started, RouteId route) const;
+  [[nodiscard]] Picoseconds delivery(Picoseconds started, Picoseconds latency) const;
   template <class T>
   void shuffle(std::vector<T>& list);
   [[nodiscard]] std::string stuck() const;
@@ -64,7 +69,6 @@ class Clock {
   const RunOptions& options_;
   EventQueue queue_;
   Flows flows_;
-  std::vector<Carried> carried_;
   OpenCollectives collectives_;
   StepState state_;
   MemoryMeter memory_;
@@ -130,10 +134,41 @@ void Clock::shuffle(std::vector<T>& list) {
   for (std::size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[random_() % i]);
 }
 
+inline void Clock::prefetch_for_flow_end(std::size_t i) const {
+  if (i + prefetch_far >= batch_.size()) return;
+  if (batch_[i + prefetch_far].kind == kind(EventKind::flow_end)) flows_.prefetch_flow(batch_[i + prefetch_far].a);
+  const QueuedEvent& soon = batch_[i + prefetch_near];
+  if (soon.kind != kind(EventKind::flow_end)) return;
+  flows_.prefetch_rest(soon.a);
+  if (flows_.cargo(soon.a).owner != none) collectives_.prefetch_sender(flows_.cargo(soon.a));
+}
+
+inline void Clock::prefetch_for_delivery(std::size_t i) const {
+  if (i + prefetch_far >= batch_.size()) return;
+  if (batch_[i + prefetch_far].kind == kind(EventKind::delivered))
+    collectives_.prefetch_receiver(batch_[i + prefetch_far]);
+  if (batch_[i + prefetch_near].kind == kind(EventKind::delivered))
+    collectives_.prefetch_next(batch_[i + prefetch_near]);
+  flows_.prefetch_start(prefetch_near);
+}
+
 void Clock::ends() {
   shuffle(batch_);
   events_ += batch_.size();
-  for (const QueuedEvent& event : batch_) handle(event);
+  const bool ahead = batch_.size() >= many;
+  for (std::size_t i = 0; i < batch_.size(); ++i) {
+    if (batch_[i].kind != kind(EventKind::flow_end)) continue;
+    if (ahead) prefetch_for_flow_end(i);
+    handle(batch_[i]);
+  }
+  // All flows that end at this instant have left the network: what deliveries allow may start at once, while the state
+  // of the chips concerned is in the cache.
+  for (std::size_t i = 0; i < batch_.size(); ++i) {
+    if (batch_[i].kind == kind(EventKind::flow_end)) continue;
+    if (ahead) prefetch_for_delivery(i);
+    handle(batch_[i]);
+    collectives_.start_ready();
+  }
   batch_.clear();
   collectives_.take_left(left_);
   for (const OpInstance& op : left_) happened_.emplace_back(op, Event::end);
@@ -163,8 +198,7 @@ void Clock::handle(const QueuedEvent& event) {
   }
 }
 
-Picoseconds Clock::delivery(Picoseconds started, RouteId route) const {
-  const Picoseconds latency = network_.route_latency(route);
+Picoseconds Clock::delivery(Picoseconds started, Picoseconds latency) const {
   if (options_.latency_model == LatencyModel::additive) return queue_.now() + latency;
   return std::max(queue_.now(), started + latency);
 }
@@ -172,18 +206,16 @@ Picoseconds Clock::delivery(Picoseconds started, RouteId route) const {
 /// Its end comes in a later round at the earliest: drained never comes after end.
 void Clock::op_drained(const OpInstance& op, Picoseconds started) {
   happened_.emplace_back(op, Event::drained);
-  push(delivery(started, op_of(program_, op).route), EventKind::op_end, op);
+  push(delivery(started, network_.route_latency(op_of(program_, op).route)), EventKind::op_end, op);
 }
 
 void Clock::flow_drained(FlowId flow) {
-  const Carried& carried = carried_[flow];
-  if (carried.collective == none) {
-    op_drained(carried.op, flows_.started(flow));
+  const Cargo& cargo = flows_.cargo(flow);
+  if (cargo.owner == none) {
+    op_drained({cargo.a, cargo.b, cargo.c}, flows_.started(flow));
     return;
   }
-  const Picoseconds at = delivery(flows_.started(flow), flows_.route(flow));
-  queue_.push({at, kind(EventKind::delivered), carried.collective, carried.to, carried.to_port});
-  collectives_.drained(carried.collective, carried.member, carried.lane);
+  collectives_.flow_drained(cargo, delivery(flows_.started(flow), flows_.latency(flow)));
 }
 
 void Clock::releases() {
@@ -237,17 +269,14 @@ void Clock::start_transfer(const OpInstance& op) {
     push(queue_.now(), EventKind::op_drained, op);
     return;
   }
-  const FlowId flow = flows_.start(one.route, one.bytes);
-  if (flow >= carried_.size()) carried_.resize(flow + 1);
-  carried_[flow] = {none, 0, 0, 0, 0, op};
+  flows_.start(one.route, one.bytes, cargo_of(op));
 }
 
 Picoseconds Clock::compute_time(const OpInstance& op) const {
   const Picoseconds work = op_of(program_, op).work;
-  if (program_.speed_ppm.empty() || program_.speed_ppm[op.who] == 1'000'000) return work;
-  const std::int64_t speed = program_.speed_ppm[op.who];
-  const Int128 scaled = static_cast<Int128>(work.count()) * 1'000'000;
-  const Int128 time = (scaled + speed - 1) / speed;
+  if (program_.slowness.empty()) return work;
+  const auto [slower, than] = program_.slowness[op.who];
+  const Int128 time = (static_cast<Int128>(work.count()) * slower + than - 1) / than;
   if (time > INT64_MAX) throw TimeOverflow();
   return Picoseconds(static_cast<std::int64_t>(time));
 }

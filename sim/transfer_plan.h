@@ -24,6 +24,8 @@
 
 namespace stepsim {
 
+inline constexpr std::uint32_t no_member = UINT32_MAX;
+
 struct Need {
   std::uint32_t port = 0;   // incoming port of this member
   std::int32_t base = 0;    // deliveries that transfer 0 of the run waits for
@@ -52,7 +54,7 @@ struct Role {
 
 /// Where an outgoing port of one member leads.
 struct Port {
-  std::uint32_t to = 0;       // receiving member; equal to the sender when the port is not used
+  std::uint32_t to = 0;       // receiving member, which may be the sender: a class of like chips; no_member: not used
   std::uint32_t to_port = 0;  // the number it is counted under there
   // How the transfer travels: along an axis of the group (index) one neighbour up (+1) or down (-1); or, with
   // axis -1, by the cluster's own routes between the two chips.

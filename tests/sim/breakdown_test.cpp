@@ -57,7 +57,7 @@ TEST(Breakdown, WaitingForALatePeerIsStragglerAndNothingLeftIsIdle) {
   gather_program(made, ps(10 * us), ps(20 * us));
   made.add_class(0);
   made.add_class(0);
-  made.all.speed_ppm = {1'000'000, 500'000};
+  made.all.slowness = {{1, 1}, {2, 1}};
   const Timeline t = made.play();
   const auto all = breakdown(made.all, t);
   ASSERT_EQ(all.size(), 2U);

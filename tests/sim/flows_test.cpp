@@ -83,6 +83,34 @@ TEST(Flows, AnEndMaySlowAnotherFlowDown) {
   EXPECT_EQ(play_flows(network, {{a, 17000}, {ab, 100000}, {b, 1000}}).drained[0], 2 * us);
 }
 
+// Alone for 2 us: 4000 of 6000 bytes are left when the other comes. Each has half until the other's 1000 have drained at
+// 4 us; 3000 are left then.
+TEST(Flows, OneThatWasAloneSharesFromWhenAnotherComes) {
+  Network network = links({GB});
+  const RouteId a = over(network, {0});
+  EXPECT_EQ(play_flows(network, {{a, 6000}, {a, 1000, ps(2 * us)}}).drained, (Times{7 * us, 4 * us}));
+}
+
+// a 10, b 5, c 1 GB/s: what goes over a and b has 5 with or without what goes over a and c.
+TEST(Flows, OneThatWasAloneKeepsItsRateIfTheOtherIsHeldElsewhere) {
+  Network network = links({10 * GB, 5 * GB, GB});
+  const RouteId ab = over(network, {0, 1});
+  const RouteId ac = over(network, {0, 2});
+  const auto played = play_flows(network, {{ab, 50000}, {ac, 1000, ps(2 * us)}});
+  EXPECT_EQ(played.drained, (Times{10 * us, 3 * us}));
+  EXPECT_EQ(played.links[0].peak_flows, 2U);
+  EXPECT_EQ(played.links[0].busy, ps(10 * us));
+}
+
+// 3000 bytes at 3 GB/s: 1 us alone. The other holds 1 GB/s of them from 0.2 to 0.7 us (500 bytes): 500 / 3 ns later,
+// rounded up once.
+TEST(Flows, OneThatIsAloneAgainHasLostWhatItShared) {
+  Network network = links({3 * GB, GB});
+  const RouteId a = over(network, {0});
+  const RouteId ab = over(network, {0, 1});
+  EXPECT_EQ(play_flows(network, {{a, 3000}, {ab, 500, ps(200 * ns)}}).drained, (Times{us + 166'667, 700 * ns}));
+}
+
 TEST(Flows, TwelveEqualFlowsEndTogetherExactly) {
   Network network = links({GB});
   const RouteId a = over(network, {0});

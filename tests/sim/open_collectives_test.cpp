@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+
 #include "tests/sim/small_program.h"
 
 namespace stepsim {
@@ -49,6 +52,44 @@ TEST(OpenCollectives, ARingAllGatherTakesNMinusOneStepsOfAShard) {
       EXPECT_EQ(use.busy, s * (n - 1));
     }
   }
+}
+
+/// Member 0 sends three shards through port 0; lane i of member 1 answers through port i + 1 when it has needs[i] of
+/// them, and the answer of lane `longest` is 100 shards long, those of the others one.
+TransferPlan answers(const std::array<std::int32_t, 3>& needs, std::uint32_t longest) {
+  TransferPlan plan;
+  plan.members = 2;
+  plan.ports = 4;
+  Role asks;
+  asks.lanes = {{0, 1}};
+  asks.runs = {{.port = 0, .count = 3, .bytes = 1000, .first_need = 0, .needs = 0}};
+  Role answers;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    answers.lanes.push_back({i, 1});
+    answers.runs.push_back(
+        {.port = i + 1, .count = 1, .bytes = i == longest ? 100'000 : 1000, .first_need = i, .needs = 1});
+    answers.needs.push_back({.port = 0, .base = needs[i], .stride = 0});
+  }
+  plan.roles = {asks, answers};
+  plan.role_of = {0, 1};
+  for (std::uint32_t member = 0; member < 2; ++member) {
+    for (std::uint32_t port = 0; port < 4; ++port) plan.port.push_back({1 - member, port, -1, 0});
+  }
+  return plan;
+}
+
+// The lanes of member 1 wait for the same port in any order. Delivery k comes at k s + l; the longest answer takes
+// 100 s + l from when its lane has what it needs.
+TEST(OpenCollectives, EachLaneStartsWhenItHasWhatItNeedsOfAPortThatOthersWaitForToo) {
+  std::array<std::int32_t, 3> needs{1, 2, 3};
+  do {
+    for (std::uint32_t longest = 0; longest < 3; ++longest) {
+      Small made;
+      const auto routes = made.ring_routes(8, GB, l);  // a link for each member and port
+      const Timeline t = group(answers(needs, longest), routes, made, {ps(0), ps(0)}).play();
+      EXPECT_EQ(ends(t)[0], s * needs[longest] + l + s * 100 + l) << "longest: " << longest;
+    }
+  } while (std::next_permutation(needs.begin(), needs.end()));
 }
 
 TEST(OpenCollectives, AnEmptyArrayCostsItsLatencies) {
@@ -174,9 +215,7 @@ TEST(OpenCollectives, WithoutEagerSendsTheReceiverMustHaveComeToTheSameOne) {
 TEST(OpenCollectives, GroupsOfACommunicatorAreApart) {
   Small made;
   const auto routes = made.ring_routes(4, GB, l);
-  Communicator pairs{
-      .name = "pairs", .members = 2, .class_of = {0, 1, 2, 3}, .group_of = {0, 0, 1, 1}, .rank_of = {0, 1, 0, 1}};
-  made.all.communicators.push_back(pairs);
+  made.all.communicators.push_back(communicator("pairs", 2, {0, 0, 1, 1}, {0, 1, 0, 1}));
   made.add_collective(0, ring_plan(2, 1000), routes);
   for (const Picoseconds arrival : {ps(0), ps(4 * us), ps(0), ps(0)}) {
     const std::uint32_t program = made.new_program();

@@ -40,7 +40,7 @@ class RandomProgram {
     const std::int64_t ops = 8 + upto(12);
     for (std::int64_t i = 0; i < ops; ++i) add_op();
     for (ClassId who = 0; who < classes; ++who) made_.add_class(static_cast<std::uint32_t>(upto(2)));
-    if (upto(2) == 0) made_.all.speed_ppm = {1'000'000, 500'000, 1'000'000, 250'000};
+    if (upto(2) == 0) made_.all.slowness = {{1, 1}, {2, 1}, {1, 1}, {4, 1}};
   }
 
   [[nodiscard]] const Small& made() const { return made_; }
@@ -53,8 +53,7 @@ class RandomProgram {
     std::vector<RouteId> next;
     for (const LinkId link : ring_) next.push_back(made_.route({link}));
     made_.communicator("all", classes);
-    made_.all.communicators.push_back(
-        {.name = "pairs", .members = 2, .class_of = {0, 1, 2, 3}, .group_of = {0, 0, 1, 1}, .rank_of = {0, 1, 0, 1}});
+    made_.all.communicators.push_back(communicator("pairs", 2, {0, 0, 1, 1}, {0, 1, 0, 1}));
     for (const Bytes shard : {0, 1000, 2000}) made_.add_collective(0, ring_plan(classes, shard), next);
     // Back from the second of a pair to the first goes on round the ring.
     const std::vector<RouteId> pairs = {next[0], made_.route({ring_[1], ring_[2], ring_[3]}), next[2],

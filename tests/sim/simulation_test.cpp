@@ -98,7 +98,7 @@ TEST(Simulation, ASlowClassTakesLongerRoundedUp) {
   Small s;
   const OpId op = s.compute("one", ps(1000));
   for (int i = 0; i < 3; ++i) s.add_class(0);
-  s.all.speed_ppm = {1'000'000, 900'000, 2'000'000};
+  s.all.slowness = {{1, 1}, {10, 9}, {1, 2}};
   const Timeline t = s.play();
   EXPECT_EQ(t.at(0, 0, op).end, ps(1000));
   EXPECT_EQ(t.at(0, 1, op).end, ps(1112));  // 1111.1 up
@@ -164,7 +164,7 @@ TEST(Simulation, ClassesThatDriftApartAreReportedAsNotPeriodic) {
   const OpId op = s.compute("one", ps(100));
   s.add_class(0);
   s.add_class(0);
-  s.all.speed_ppm = {1'000'000, 50'000};
+  s.all.slowness = {{1, 1}, {20, 1}};
   const Timeline t = s.play({.max_steps = 10});
   EXPECT_FALSE(t.periodic);
   EXPECT_EQ(t.steps, 10U);
@@ -194,7 +194,7 @@ TEST(Simulation, TheEndOfAStepIsThatOfItsMarkedOpsOverAllClasses) {
   s.compute("two", ps(50));
   s.add_class(0);
   s.add_class(0);
-  s.all.speed_ppm = {1'000'000, 500'000};
+  s.all.slowness = {{1, 1}, {2, 1}};
   const Timeline t = s.play({.exact_steps = 2});
   EXPECT_EQ(t.step_end.at(0), ps(20)) << "the slow class's, not the 100 of its unmarked op";
   EXPECT_EQ(t.step_end.at(1), ps(40));
@@ -259,7 +259,7 @@ TEST(Simulation, ThePeakSaysWhenAndOfWhatForEachClass) {
   s.compute("one", ps(10), {}, {{activations, -50, true}});
   s.add_class(0);
   s.add_class(0);
-  s.all.speed_ppm = {1'000'000, 500'000};
+  s.all.slowness = {{1, 1}, {2, 1}};
   const Timeline t = s.play();
   for (ClassId who = 0; who < 2; ++who) {
     EXPECT_EQ(t.peak.at(who).bytes, 80);
@@ -370,8 +370,8 @@ TEST(Check, FindsIdsOutOfRange) {
   EXPECT_THAT(broken([](Small& s) { s.marker("m", {}, {{99, 1}}); }), HasSubstr("memory change"));
   EXPECT_THAT(broken([](Small& s) { s.all.program_of[1] = 5; }), HasSubstr("program that does not exist"));
   EXPECT_THAT(broken([](Small& s) { s.all.chips_of.pop_back(); }), HasSubstr("chips_of"));
-  EXPECT_THAT(broken([](Small& s) { s.all.speed_ppm = {1}; }), HasSubstr("speed_ppm"));
-  EXPECT_THAT(broken([](Small& s) { s.all.speed_ppm = {1, 0}; }), HasSubstr("no speed"));
+  EXPECT_THAT(broken([](Small& s) { s.all.slowness = {{1, 1}}; }), HasSubstr("slowness"));
+  EXPECT_THAT(broken([](Small& s) { s.all.slowness = {{1, 1}, {1, 0}}; }), HasSubstr("no speed"));
   EXPECT_THAT(broken([](Small& s) { s.all.route_tables[0].pop_back(); }), HasSubstr("route table"));
   EXPECT_THAT(broken([](Small& s) { s.all.route_tables[0][1] = 99; }), HasSubstr("no route for port 0"));
   EXPECT_THAT(broken([](Small& s) { s.all.plans[0] = ring_plan(3, 1); }), HasSubstr("differ in size"));

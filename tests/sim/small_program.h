@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -82,13 +83,10 @@ struct Small {
 
   /// One group of all classes 0..members-1, rank = class.
   CommunicatorId communicator(const std::string& name, std::uint32_t members) {
-    Communicator one{.name = name, .members = members, .class_of = {}, .group_of = {}, .rank_of = {}};
-    for (std::uint32_t m = 0; m < members; ++m) {
-      one.class_of.push_back(m);
-      one.group_of.push_back(0);
-      one.rank_of.push_back(m);
-    }
-    all.communicators.push_back(one);
+    std::vector<std::uint32_t> ranks(members);
+    std::iota(ranks.begin(), ranks.end(), 0U);
+    all.communicators.push_back(
+        stepsim::communicator(name, members, std::vector<std::uint32_t>(members, 0), std::move(ranks)));
     return static_cast<CommunicatorId>(all.communicators.size() - 1);
   }
   CollectiveId add_collective(CommunicatorId communicator, const TransferPlan& plan, const std::vector<RouteId>& routes,
@@ -96,7 +94,7 @@ struct Small {
     all.plans.push_back(plan);
     all.route_tables.push_back(routes);
     all.collectives.push_back({.communicator = communicator,
-                               .plan = static_cast<std::uint32_t>(all.plans.size() - 1),
+                               .plans = {static_cast<std::uint32_t>(all.plans.size() - 1)},
                                .routes = static_cast<std::uint32_t>(all.route_tables.size() - 1),
                                .kind = all.name(kind),
                                .array = array});
