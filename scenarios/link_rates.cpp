@@ -5,6 +5,14 @@
 
 namespace stepsim {
 
+LinkRates::LinkRates(const Cluster& cluster, bool both_ways) : cluster_(&cluster), both_ways_(both_ways) {
+  if (cluster.spec().link_faults.empty()) return;
+  ClusterSpec spec = cluster.spec();
+  spec.link_faults.clear();
+  healthy_.emplace(build(spec));
+  cluster_ = &*healthy_;
+}
+
 LinkRates::Step LinkRates::step(const GroupAxis& axis) {
   const std::vector<int> key{axis.hardware_axis, axis.extent, axis.hops, axis.closed ? 1 : 0};
   const auto [entry, is_new] = known_.try_emplace(key);
@@ -12,29 +20,56 @@ LinkRates::Step LinkRates::step(const GroupAxis& axis) {
   return entry->second;
 }
 
-LinkRates::Step LinkRates::count(const GroupAxis& axis) const {
-  std::vector<std::uint32_t> flows(cluster_.links().size(), 0);
+// The chips along one axis from chip 0. Chips of a host share its links, so on a direct axis its chips have a line each.
+std::vector<ChipId> LinkRates::line(int axis) const {
+  const HardwareAxis& hardware = cluster_->axes()[static_cast<std::size_t>(axis)];
+  std::vector<ChipId> firsts{0};
+  if (hardware.direct) {
+    const ChipId row = cluster_->step(0, axis, hardware.extent > 1 ? 1 : 0);  // chips with coordinate 0, outermost axis
+    for (ChipId chip = 1; chip < row; ++chip) {
+      if (cluster_->host_of(chip) == cluster_->host_of(0)) firsts.push_back(chip);
+    }
+  }
+  std::vector<ChipId> chips;
+  for (const ChipId first : firsts) {
+    for (int place = 0; place < hardware.extent; ++place) chips.push_back(cluster_->step(first, axis, place));
+  }
+  return chips;
+}
+
+std::vector<std::vector<LinkId>> LinkRates::steps_of(const GroupAxis& axis) const {
+  const auto extent = static_cast<std::size_t>(cluster_->axes()[static_cast<std::size_t>(axis.hardware_axis)].extent);
+  const std::vector<ChipId> chips = line(axis.hardware_axis);
   std::vector<std::vector<LinkId>> routes;
-  for (ChipId chip = 0; chip < cluster_.chips(); ++chip) {
-    const int place = cluster_.coordinates(chip)[static_cast<std::size_t>(axis.hardware_axis)];
-    const int digit = place / axis.hops % axis.extent;
-    if (axis.closed || digit + 1 < axis.extent) routes.push_back(cluster_.along(chip, axis.hardware_axis, axis.hops));
-    if (both_ways_ && (axis.closed || digit > 0)) {
-      routes.push_back(cluster_.along(chip, axis.hardware_axis, -axis.hops));
-    }
+  for (std::size_t i = 0; i < chips.size(); ++i) {
+    const int digit = static_cast<int>(i % extent) / axis.hops % axis.extent;
+    const bool up = axis.closed || digit + 1 < axis.extent;
+    const bool down = both_ways_ && (axis.closed || digit > 0);
+    if (up) routes.push_back(cluster_->along(chips[i], axis.hardware_axis, axis.hops));
+    if (down) routes.push_back(cluster_->along(chips[i], axis.hardware_axis, -axis.hops));
   }
-  for (const auto& route : routes) {
-    for (const LinkId link : route) ++flows[link];
-  }
+  return routes;
+}
+
+LinkRates::Step LinkRates::count(const GroupAxis& axis) const {
+  const std::vector<std::vector<LinkId>> routes = steps_of(axis);
+  std::vector<LinkId> crossed;
+  for (const auto& route : routes) crossed.insert(crossed.end(), route.begin(), route.end());
+  std::sort(crossed.begin(), crossed.end());
+
   Step step{std::numeric_limits<double>::infinity(), 0};
+  std::map<LinkId, double> latency;
+  for (auto first = crossed.begin(); first != crossed.end();) {
+    const auto next = std::upper_bound(first, crossed.end(), *first);
+    const GraphLink link = cluster_->link(*first);
+    step.rate = std::min(step.rate, static_cast<double>(link.capacity) / static_cast<double>(next - first));
+    latency.emplace_hint(latency.end(), *first, to_seconds(link.latency));
+    first = next;
+  }
   for (const auto& route : routes) {
-    double latency = 0;
-    for (const LinkId link : route) {
-      const GraphLink& one = cluster_.links()[link];
-      step.rate = std::min(step.rate, static_cast<double>(one.capacity) / flows[link]);
-      latency += to_seconds(one.latency);
-    }
-    step.latency = std::max(step.latency, latency);
+    double sum = 0;
+    for (const LinkId link : route) sum += latency.at(link);
+    step.latency = std::max(step.latency, sum);
   }
   return step;
 }

@@ -1,12 +1,15 @@
 // link_rates.h: what the links really give a group: the rate one neighbour step gets along a group axis when all
 // groups of the family send at once.
 //
-// Counted on the links themselves, for any network: every chip sends one step each way it uses, flows are counted per
+// Counted on the links themselves, for any network: chips send one step each way they use, flows are counted per
 // link, and the least capacity / flows is the rate. So interleaved groups (a stride of s puts s flows on each link),
 // several chips behind one NIC, or both directions through one PCIe link are shared as they are in the simulation.
+// One line of chips stands for all: lines along a torus axis share no links and are alike, and so are hosts (a NIC's
+// rate is its chips' shares added up). Faults do not count: the rates are those of the healthy cluster.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "collectives/collective.h"
@@ -17,7 +20,10 @@ namespace stepsim {
 
 class LinkRates {
  public:
-  LinkRates(const Cluster& cluster, bool both_ways) : cluster_(cluster), both_ways_(both_ways) {}
+  /// The cluster has to outlive this.
+  LinkRates(const Cluster& cluster, bool both_ways);
+  LinkRates(const LinkRates&) = delete;
+  LinkRates& operator=(const LinkRates&) = delete;
 
   /// Rate (bytes/s) and latency (seconds) of one neighbour step along one axis of a group.
   struct Step {
@@ -32,9 +38,12 @@ class LinkRates {
   double egress(const std::vector<GroupAxis>& shape);
 
  private:
-  Step count(const GroupAxis& axis) const;
+  [[nodiscard]] Step count(const GroupAxis& axis) const;
+  [[nodiscard]] std::vector<ChipId> line(int axis) const;
+  [[nodiscard]] std::vector<std::vector<LinkId>> steps_of(const GroupAxis& axis) const;
 
-  const Cluster& cluster_;
+  std::optional<Cluster> healthy_;  // without faults, if there are any
+  const Cluster* cluster_;
   bool both_ways_;
   std::map<std::vector<int>, Step> known_;
 };

@@ -53,6 +53,7 @@ void read_sections(Section& root, const std::string& catalog, Scenario& scenario
   scenario.name = root.text("name", "unnamed");
   scenario.description = root.text("description", "");
   scenario.cluster = read_cluster(root, catalog);
+  read_faults(root, scenario.cluster);
   scenario.model = read_model(root, catalog);
   read_parallelism(root, scenario);
   read_collectives(root, scenario);

@@ -19,6 +19,7 @@ void read_simulation(Section& root, Scenario& scenario) {
   run.max_steps = static_cast<std::uint32_t>(simulation.count("max_steps", {2, 1000}, 10));
   run.exact_steps = static_cast<std::uint32_t>(simulation.count("exact_steps", {0, 1000}, 0));
   run.shuffle_seed = static_cast<std::uint64_t>(simulation.count("shuffle_seed", {0, INT64_MAX}, 0));
+  scenario.fold = simulation.choice("fold", {"auto", "off"}, 0) == 0;
   simulation.done();
 }
 

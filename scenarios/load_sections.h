@@ -12,6 +12,9 @@ namespace stepsim {
 /// `cluster:` with its system and chip followed into the catalog.
 ClusterSpec read_cluster(Section& root, const std::string& catalog);
 
+/// `faults:` -> ClusterSpec; whether chips and links exist is the builder's check.
+void read_faults(Section& root, ClusterSpec& cluster);
+
 /// `model:`, and `parallelism.sequence_length`, which is another way of giving model.sequence.
 ModelSpec read_model(Section& root, const std::string& catalog);
 

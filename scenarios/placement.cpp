@@ -12,52 +12,128 @@ namespace {
 
 constexpr std::size_t placements_tried = 4096;
 
-/// All uses of one request in a step, alone on the network.
-struct Predicted {
-  const CollectiveRequest* request;
-  std::vector<GroupAxis> shape;
-  double seconds;
+/// Requests of one kind on one set of mesh axes, by index.
+struct Kind {
+  std::vector<std::string> axes;
+  CollectiveKind kind = CollectiveKind::all_gather;
+  std::vector<std::size_t> floating;
 };
+
+/// Requests on one set of mesh axes, which have the same groups. Many placements lay them alike: what is known of a
+/// shape is kept.
+struct Family {
+  std::vector<int> mesh_axes;
+  std::vector<std::size_t> requests;
+  std::map<std::vector<int>, std::vector<double>> known;  // by shape: seconds of all uses of each request, alone
+};
+
+/// Predicts placements of one scenario.
+class Predictor {
+ public:
+  Predictor(const Scenario& scenario, const Cluster& cluster, const StepPlan& plan)
+      : scenario_(scenario),
+        cluster_(cluster),
+        requests_(plan.collectives),
+        compute_(to_seconds(plan.compute_time)),
+        algorithms_(collective_algorithms()),
+        rates_(cluster, scenario.ring != RingStyle::one_way) {
+    sort_requests();
+  }
+
+  RankedPlacement predict(const Placement& placement);
+
+ private:
+  void sort_requests();
+  const std::vector<double>& seconds_of(Family& family, const std::vector<GroupAxis>& shape);
+  [[nodiscard]] double slowdown(std::size_t family, double step) const;
+
+  const Scenario& scenario_;
+  const Cluster& cluster_;
+  const std::vector<CollectiveRequest>& requests_;
+  double compute_ = 0;
+  Registry<Algorithm> algorithms_;
+  LinkRates rates_;
+  std::vector<Family> families_;
+  std::vector<std::size_t> family_of_;  // each request
+  std::vector<Kind> kinds_;             // in order of axes and kind
+
+  // Of the placement at hand:
+  std::vector<std::vector<GroupAxis>> shape_;  // per family
+  std::vector<double> seconds_;                // per request: all its uses, alone on the network
+};
+
+void Predictor::sort_requests() {
+  std::map<std::vector<std::string>, std::size_t> families;
+  std::map<std::pair<std::vector<std::string>, CollectiveKind>, std::vector<std::size_t>> kinds;
+  for (std::size_t r = 0; r < requests_.size(); ++r) {
+    const CollectiveRequest& request = requests_[r];
+    const auto [family, is_new] = families.try_emplace(request.axes, families_.size());
+    if (is_new) families_.push_back({axis_indices(scenario_.strategy, request.axes), {}, {}});
+    families_[family->second].requests.push_back(r);
+    family_of_.push_back(family->second);
+    if (!request.critical) kinds[{request.axes, request.kind}].push_back(r);
+  }
+  for (auto& [what, floating] : kinds) kinds_.push_back({what.first, what.second, std::move(floating)});
+  shape_.resize(families_.size());
+  seconds_.resize(requests_.size());
+}
+
+const std::vector<double>& Predictor::seconds_of(Family& family, const std::vector<GroupAxis>& shape) {
+  std::vector<int> key;
+  for (const GroupAxis& axis : shape) {
+    key.insert(key.end(), {axis.hardware_axis, axis.extent, axis.hops, axis.closed ? 1 : 0});
+  }
+  const auto [entry, is_new] = family.known.try_emplace(std::move(key));
+  if (!is_new) return entry->second;
+  const AxisRates rates = rates_.rates(shape);
+  for (const std::size_t r : family.requests) {
+    const CollectiveSpec spec = collective_spec(scenario_, requests_[r], shape);
+    entry->second.push_back(algorithms_.at("collectives", spec.algorithm).bound(spec, rates) * requests_[r].uses);
+  }
+  return entry->second;
+}
 
 /// How many times longer a critical collective takes because others float over the same links: while a kind of
 /// collective is in flight (a share of the step), a link of a common hardware axis carries one of its flows per
 /// interleaved group, and flows share fairly. The most loaded axis counts.
-double slowdown(const Predicted& critical, const std::vector<Predicted>& all, double step) {
+double Predictor::slowdown(std::size_t family, double step) const {
   double most = 1;
-  for (const GroupAxis& axis : critical.shape) {
-    std::map<std::pair<std::vector<std::string>, CollectiveKind>, std::pair<double, int>> floating;  // seconds, flows
-    for (const Predicted& other : all) {
-      if (other.request->critical) continue;
-      for (const GroupAxis& theirs : other.shape) {
-        if (theirs.hardware_axis != axis.hardware_axis) continue;
-        auto& [seconds, flows] = floating[{other.request->axes, other.request->kind}];
-        seconds += other.seconds;
-        flows = theirs.hops;
-      }
-    }
+  for (const GroupAxis& axis : shape_[family]) {
     double one = 1;
-    for (const auto& [kind, use] : floating) one += std::min(1.0, use.first / step) * use.second;
+    for (const Kind& kind : kinds_) {
+      double seconds = 0;
+      int flows = 0;
+      for (const std::size_t other : kind.floating) {
+        for (const GroupAxis& theirs : shape_[family_of_[other]]) {
+          if (theirs.hardware_axis != axis.hardware_axis) continue;
+          seconds += seconds_[other];
+          flows = theirs.hops;
+        }
+      }
+      one += std::min(1.0, seconds / step) * flows;
+    }
     most = std::max(most, one);
   }
   return most;
 }
 
-RankedPlacement predict(const Scenario& scenario, const Cluster& cluster, const StepPlan& plan,
-                        const Placement& placement, const Registry<Algorithm>& algorithms, LinkRates& rates) {
-  const Mesh mesh(cluster, scenario.strategy.mesh, placement);
-  std::vector<Predicted> all;
+RankedPlacement Predictor::predict(const Placement& placement) {
+  const Mesh mesh(cluster_, scenario_.strategy.mesh, placement);
+  for (std::size_t f = 0; f < families_.size(); ++f) {
+    shape_[f] = mesh.group_shape(families_[f].mesh_axes);
+    const std::vector<double>& seconds = seconds_of(families_[f], shape_[f]);
+    for (std::size_t i = 0; i < seconds.size(); ++i) seconds_[families_[f].requests[i]] = seconds[i];
+  }
   double critical = 0;
   double floating = 0;
-  for (const CollectiveRequest& request : plan.collectives) {
-    const CollectiveSpec spec = collective_spec(scenario, request, mesh);
-    const double once = algorithms.at("collectives", spec.algorithm).bound(spec, rates.rates(spec.shape));
-    all.push_back({&request, spec.shape, once * request.uses});
-    (request.critical ? critical : floating) += all.back().seconds;
-  }
-  const double compute = to_seconds(plan.compute_time);
-  RankedPlacement ranked{placement, {}, std::max(0.0, floating - compute), critical + floating};
-  for (const Predicted& one : all) {
-    if (one.request->critical) ranked.exposed += one.seconds * slowdown(one, all, compute + critical);
+  for (std::size_t r = 0; r < requests_.size(); ++r) (requests_[r].critical ? critical : floating) += seconds_[r];
+  std::vector<double> slower(families_.size(), 0);  // 0: not asked for yet
+  RankedPlacement ranked{placement, {}, std::max(0.0, floating - compute_), critical + floating};
+  for (std::size_t r = 0; r < requests_.size(); ++r) {
+    if (!requests_[r].critical) continue;
+    double& factor = slower[family_of_[r]];
+    if (factor == 0) factor = slowdown(family_of_[r], compute_ + critical);
+    ranked.exposed += seconds_[r] * factor;
   }
   for (std::size_t i = 0; i < mesh.axes().size(); ++i) ranked.text.push_back(mesh.describe(static_cast<int>(i)));
   return ranked;
@@ -90,25 +166,27 @@ std::vector<int> axis_indices(const Strategy& strategy, const std::vector<std::s
   return indices;
 }
 
-CollectiveSpec collective_spec(const Scenario& scenario, const CollectiveRequest& request, const Mesh& mesh) {
+CollectiveSpec collective_spec(const Scenario& scenario, const CollectiveRequest& request,
+                               const std::vector<GroupAxis>& shape) {
   CollectiveSpec spec;
   spec.kind = request.kind;
-  spec.shape = mesh.group_shape(axis_indices(scenario.strategy, request.axes));
+  spec.shape = shape;
   spec.bytes = request.bytes;
   spec.ring = scenario.ring;
   spec.weighted_parts = scenario.weighted_parts;
   return spec;
 }
 
+CollectiveSpec collective_spec(const Scenario& scenario, const CollectiveRequest& request, const Mesh& mesh) {
+  return collective_spec(scenario, request, mesh.group_shape(axis_indices(scenario.strategy, request.axes)));
+}
+
 std::vector<RankedPlacement> ranked_placements(const Scenario& scenario, const Cluster& cluster, const StepPlan& plan) {
-  const Registry<Algorithm> algorithms = collective_algorithms();
-  LinkRates rates(cluster, scenario.ring != RingStyle::one_way);
-  if (!scenario.placement.empty()) {
-    return {predict(scenario, cluster, plan, given_placement(scenario, cluster), algorithms, rates)};
-  }
+  Predictor predictor(scenario, cluster, plan);
+  if (!scenario.placement.empty()) return {predictor.predict(given_placement(scenario, cluster))};
   std::vector<RankedPlacement> all;
   for (const Placement& placement : placements(cluster, scenario.strategy.mesh, placements_tried)) {
-    all.push_back(predict(scenario, cluster, plan, placement, algorithms, rates));
+    all.push_back(predictor.predict(placement));
   }
   if (all.empty()) throw InputError("parallelism.mesh", "no placement of the mesh axes tiles the cluster's axes");
   std::stable_sort(all.begin(), all.end(), [](const RankedPlacement& a, const RankedPlacement& b) {

@@ -33,6 +33,9 @@ std::vector<int> axis_indices(const Strategy& strategy, const std::vector<std::s
 /// The collective that a request is, on the groups a mesh gives it.
 CollectiveSpec collective_spec(const Scenario& scenario, const CollectiveRequest& request, const Mesh& mesh);
 
+CollectiveSpec collective_spec(const Scenario& scenario, const CollectiveRequest& request,
+                               const std::vector<GroupAxis>& shape);
+
 /// Best first. One entry when the scenario gives the placement (InputError under "parallelism.placement").
 std::vector<RankedPlacement> ranked_placements(const Scenario& scenario, const Cluster& cluster, const StepPlan& plan);
 

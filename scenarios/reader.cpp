@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "scenarios/units.h"
-
 namespace stepsim {
 namespace {
 
@@ -145,6 +143,17 @@ double Section::number(const std::string& name, double least, double most, std::
   };
   return read<double>(name, fmt::format("a number from {} to {}", format_number(least), format_number(most)), fallback,
                       parse, format_number);
+}
+
+Fraction Section::fraction(const std::string& name, double least, double most) {
+  const auto parse = [&](const std::string& text) {
+    const Fraction fraction = parse_fraction(text);
+    within(static_cast<double>(fraction.numerator) / fraction.denominator, least, most, format_number(least),
+           format_number(most));
+    return fraction;
+  };
+  return read<Fraction>(name, fmt::format("a number from {} to {}", format_number(least), format_number(most)),
+                        std::nullopt, parse, format_fraction);
 }
 
 Picoseconds Section::time(const std::string& name, std::optional<Picoseconds> fallback) {

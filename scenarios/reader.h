@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "scenarios/scenario.h"
+#include "scenarios/units.h"
 #include "scenarios/yaml_tree.h"
 
 namespace stepsim {
@@ -48,6 +49,7 @@ class Section {
   std::int64_t rate(const std::string& name, Range range, std::optional<std::int64_t> fallback);
   double flops(const std::string& name);
   double number(const std::string& name, double least, double most, std::optional<double> fallback);
+  Fraction fraction(const std::string& name, double least, double most);
   Picoseconds time(const std::string& name, std::optional<Picoseconds> fallback);
   double quantity(const std::string& name);  // any unit
   /// Index of the value among the options.

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -284,6 +285,23 @@ double parse_number(const std::string& text) {
   return parse_real(text, number_units);
 }
 
+Fraction parse_fraction(const std::string& text) {
+  std::string_view rest = text;
+  const Decimal number = take_number(rest);
+  const int exponent = number.exponent + find_unit(number_units, rest).ten;
+  if (number.negative) throw UnitError("is negative");
+  if (number.digits == 0) return {};
+  const std::string failure = "has more digits than are kept";
+  if (exponent < -19) throw UnitError(failure);
+  std::uint64_t numerator = scaled(number.digits, 10, std::max(exponent, 0), failure);
+  std::uint64_t denominator = scaled(1, 10, std::max(-exponent, 0), failure);
+  const std::uint64_t common = std::gcd(numerator, denominator);
+  numerator /= common;
+  denominator /= common;
+  if (numerator > UINT32_MAX || denominator > UINT32_MAX) throw UnitError(failure);
+  return {static_cast<std::uint32_t>(numerator), static_cast<std::uint32_t>(denominator)};
+}
+
 double parse_quantity(const std::string& text) {
   return parse_real(text, all_units());
 }
@@ -327,6 +345,18 @@ std::string format_time(Picoseconds time) {
 
 std::string format_number(double number) {
   return shortest(number);
+}
+
+// Long division: a denominator of twos and fives leaves no rest in the end.
+std::string format_fraction(Fraction fraction) {
+  std::string text = std::to_string(fraction.numerator / fraction.denominator);
+  std::uint64_t rest = fraction.numerator % fraction.denominator;
+  if (rest != 0) text += ".";
+  for (int digit = 0; rest != 0 && digit < 32; ++digit) {
+    text += std::to_string(rest * 10 / fraction.denominator);
+    rest = rest * 10 % fraction.denominator;
+  }
+  return text;
 }
 
 }  // namespace stepsim

@@ -5,6 +5,7 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
+#include <charconv>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -258,16 +259,30 @@ YamlValue parse_yaml(const std::string& text, const std::string& file, const std
   return builder.take_root();
 }
 
+namespace {
+
+/// The item of a list that a step of a dotted key names.
+const YamlValue* item_of(const YamlValue& list, const std::string& step) {
+  std::size_t index = 0;
+  const auto [end, error] = std::from_chars(step.data(), step.data() + step.size(), index);
+  if (error != std::errc() || end != step.data() + step.size() || index >= list.items.size()) return nullptr;
+  return &list.items[index];
+}
+
+}  // namespace
+
 SourcePlace place_of(const YamlValue& root, const std::string& key) {
   SourcePlace place = root.place;
   const YamlValue* at = &root;
   std::istringstream steps(key);
   std::string step;
   while (std::getline(steps, step, '.')) {
-    const YamlKey* found = at->find_key(step);
-    if (found == nullptr) return place;
-    place = found->place;
-    at = at->find(step);
+    const bool list = at->kind == YamlValue::Kind::list;
+    const YamlKey* found = list ? nullptr : at->find_key(step);
+    const YamlValue* next = list ? item_of(*at, step) : at->find(step);
+    if (next == nullptr) return place;
+    place = list ? next->place : found->place;
+    at = next;
   }
   return at == &root ? place : at->place;
 }

@@ -46,7 +46,8 @@ YamlValue parse_yaml(const std::string& text, const std::string& file, const std
 /// The text of a file; InputError when it is missing, a directory, unreadable, too large or not UTF-8 text.
 std::string read_text(const std::string& file);
 
-/// Where a dotted key stands: its value, or the key of the nearest enclosing map that exists.
+/// Where a dotted key stands (items of lists by number): its value, or the key of the nearest enclosing map, or item of
+/// a list, that exists.
 SourcePlace place_of(const YamlValue& root, const std::string& key);
 
 }  // namespace stepsim

@@ -1,8 +1,9 @@
 // cluster.h: the cluster as a graph of links, with routes between chips.
 //
 // Chips have coordinates on *hardware axes*: the axes of a torus, the slot on a host ("device"), the slice of a
-// multi-slice system ("dcn"). A builder (registered by name in builders.h) makes the graph; everything above asks
-// only for axes, neighbours and routes. The outermost axis comes first; chip ids count row-major.
+// multi-slice system ("dcn"). A builder (registered by name in builders.h) makes the cluster; everything above asks
+// only for axes, neighbours and routes. The outermost axis comes first; chip ids count row-major. Nothing is listed:
+// vertices and links of a torus are computed from their ids, so that half a million chips cost no more than one.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include "sim/network.h"
 #include "sim/registry.h"
 #include "topology/chip.h"
+#include "topology/faults.h"
 
 namespace stepsim {
 
@@ -37,12 +39,16 @@ struct ClusterSpec {
   std::int64_t host_memory_rate = 0;   // bytes/s, shared by all staged traffic, in and out counted each
   std::int64_t root_complex_rate = 0;  // bytes/s each way between a root complex and host memory
   Picoseconds staging_latency;         // added when staged through host memory
+  // any
+  std::vector<ChipFault> chip_faults;
+  std::vector<LinkFault> link_faults;
 };
 
 struct HardwareAxis {
   std::string name;  // "x", "y", "z", "device", "dcn"
   int extent = 1;
   bool wraps = false;
+  bool direct = false;  // any pair along it is connected by one route: "dcn", "device"
 };
 
 enum class VertexKind { chip, host, pcie_switch, root_complex, host_memory, network_switch };
@@ -56,9 +62,25 @@ struct Vertex {
 struct GraphLink {
   VertexId from = 0;
   VertexId to = 0;
-  std::int64_t capacity = 0;
+  std::int64_t capacity = 0;  // bytes/s, as any fault leaves it; 1 when down
   Picoseconds latency;
-  std::string kind;  // class of link for reports: "ici x+", "pcie up", "host memory", "dcn"
+  std::string kind;   // class of link for reports: "ici x+", "pcie up", "host memory", "dcn up"
+  bool down = false;  // it has its id, but no route crosses it
+};
+
+/// Where a link belongs: every link is the only one of its `port` at its `place`.
+struct LinkOwner {
+  std::uint32_t place = 0;  // chip id, or chips() + number of a host
+  std::uint32_t port = 0;   // Cluster::port_name
+  friend bool operator==(const LinkOwner&, const LinkOwner&) = default;
+};
+
+/// How transfers get round a link that is down.
+struct Detour {
+  ChipId from = 0;
+  ChipId to = 0;
+  std::string port;  // of the link: "x+"
+  std::vector<ChipId> through;
 };
 
 /// One of the routes between two chips and its share of the bytes (weights of all add up to the denominator).
@@ -67,9 +89,7 @@ struct WeightedRoute {
   int weight = 1;
 };
 
-class LinkGraph;
-
-/// A cluster's graph and its axes. Built once, then only read.
+/// A cluster's axes, links and routes. Built once, then only read.
 class Cluster {
  public:
   struct Parts;  // what a builder hands over (builders.h)
@@ -84,23 +104,51 @@ class Cluster {
   [[nodiscard]] std::vector<int> coordinates(ChipId chip) const;
   [[nodiscard]] ChipId chip_at(std::span<const int> coordinates) const;
 
-  [[nodiscard]] const std::vector<Vertex>& vertices() const;
-  /// LinkId is the index here and in the Network made from it.
-  [[nodiscard]] const std::vector<GraphLink>& links() const;
+  /// The chip `hops` away along an axis (negative: downward), round the end where the axis wraps or is direct.
+  /// std::out_of_range past an open end.
+  [[nodiscard]] ChipId step(ChipId from, int axis, int hops) const;
 
-  /// The same in compressed sparse rows, for searches (link_graph.h).
-  [[nodiscard]] const LinkGraph& graph() const;
+  /// Number of vertices, chips first: vertex c < chips() is chip c.
+  [[nodiscard]] std::size_t vertices() const;
+  [[nodiscard]] Vertex vertex(VertexId id) const;
 
-  /// Links from a chip to the one `hops` away along an axis (negative: downward), straight along that axis. With a
-  /// wrapped axis of extent 2, +1 and -1 are different links. Throws std::out_of_range past an open end. On axes
-  /// "dcn" and "device", where any pair is connected, it is one route however many hops; they count as wrapped.
+  /// Number of links; LinkIds are 0 ... links() - 1, here and in the Network made from it.
+  [[nodiscard]] std::size_t links() const;
+  [[nodiscard]] GraphLink link(LinkId id) const;
+
+  /// True when a route is a word over ports: from place to place by the one link of a port (owner). Without detours the
+  /// words of `along` are the same from every chip, but for the open ends. False on a PCIe host.
+  [[nodiscard]] bool routes_are_words() const;
+  /// An ICI link belongs to the chip that sends on it (port 2 x axis, + 1 downward), both PCIe links to the chip, both
+  /// links of a NIC to the host. std::logic_error unless routes_are_words.
+  [[nodiscard]] LinkOwner owner(LinkId link) const;
+  /// Chips, and hosts where they have links: places are 0 ... places() - 1.
+  [[nodiscard]] std::uint32_t places() const;
+  /// Number of the chip's host, from 0.
+  [[nodiscard]] std::uint32_t host_of(ChipId chip) const;
+  /// "x+", "pcie up", "dcn up": as LinkFault names them.
+  [[nodiscard]] std::string port_name(std::uint32_t port) const;
+
+  /// Links from a chip to the one `hops` away along an axis (negative: downward), straight along that axis; a link that
+  /// is down is replaced by its detour. With a wrapped axis of extent 2, +1 and -1 are different links. Throws
+  /// std::out_of_range past an open end. On direct axes it is one route however many hops; they count as wrapped.
   [[nodiscard]] std::vector<LinkId> along(ChipId from, int axis, int hops) const;
+  /// The same, appended.
+  void along(ChipId from, int axis, int hops, std::vector<LinkId>& links) const;
 
   /// Routes for a point-to-point transfer, of least hops: on a torus one per rotation of the dimension order where
   /// they differ, and both ways round at the antipode; elsewhere one shortest path (ties: lowest link id). Between
-  /// slices the data-center network, never inside one. From a chip to itself: one route without links.
+  /// slices the data-center network, never inside one. From a chip to itself: one route without links. Those that cross
+  /// a link that is down are left out; if that is all of them, one shortest path round (ties: ports in order).
   [[nodiscard]] std::vector<WeightedRoute> routes(ChipId from, ChipId to) const;
 
+  /// Links with a fault, degraded or down, in order of link ids.
+  [[nodiscard]] std::vector<LinkId> faulty_links() const;
+
+  /// One per link that is down, in order of link ids: the shortest path round it (ties: ports in order).
+  [[nodiscard]] std::vector<Detour> detours() const;
+
+  // Figures of the cluster without faults.
   [[nodiscard]] int hosts() const;
   [[nodiscard]] int cores() const;
   /// Links of the longest of the routes between two chips.
@@ -109,7 +157,7 @@ class Cluster {
   /// (The convention of the Cloud TPU docs: v5e 16x16 has 2 cuts x 16 links x 50 GB/s = 1.6 TB/s.)
   [[nodiscard]] double bisection() const;
 
-  /// Fresh network with these links and no routes.
+  /// Fresh network with these links and no routes. A link that is down keeps its id, with capacity 1.
   [[nodiscard]] Network network() const;
 
  private:
@@ -117,7 +165,8 @@ class Cluster {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Checks the spec and builds; InputError names the keys under "cluster" ("cluster.shape"), several at once.
+/// Checks the spec and builds; InputError names the keys under "cluster" ("cluster.shape") and "faults"
+/// ("faults.links.0.port"; those of both directions are "faults.cables"), several at once.
 Cluster build(const ClusterSpec& spec);
 
 using ClusterBuilder = std::function<Cluster(const ClusterSpec&)>;

@@ -36,26 +36,31 @@ std::string cable(const std::string& kind) {
   return last == "up" || last == "down" ? kind.substr(0, space) : kind;
 }
 
+std::string label(const GraphLink& link) {
+  const std::string rate = fmt::format("{:.4g} GB/s", static_cast<double>(link.capacity) / 1e9);
+  return cable(link.kind) + " " + (link.down ? "down" : rate);
+}
+
 }  // namespace
 
 std::string to_dot(const Cluster& cluster) {
   std::string text = "digraph cluster {\n  edge [dir=both];\n";
-  for (VertexId id = 0; id < cluster.vertices().size(); ++id) {
-    const Vertex& vertex = cluster.vertices()[id];
+  for (VertexId id = 0; id < cluster.vertices(); ++id) {
+    const Vertex vertex = cluster.vertex(id);
     text += fmt::format("  v{} [label=\"{}\", shape={}];\n", id, vertex.name, shape_of(vertex.kind));
   }
-  // Links whose way back has not been drawn yet: (from, to, cable) -> how many.
+  // Links whose way back has not been drawn yet: (from, to, label) -> how many.
   std::map<std::tuple<VertexId, VertexId, std::string>, int> drawn;
-  for (const GraphLink& link : cluster.links()) {
-    const std::string name = cable(link.kind);
+  for (LinkId id = 0; id < cluster.links(); ++id) {
+    const GraphLink link = cluster.link(id);
+    const std::string name = label(link);
     int& back = drawn[{link.to, link.from, name}];
     if (back > 0 && link.from != link.to) {
       --back;
       continue;
     }
     ++drawn[{link.from, link.to, name}];
-    text += fmt::format("  v{} -> v{} [label=\"{} {:.4g} GB/s\"];\n", link.from, link.to, name,
-                        static_cast<double>(link.capacity) / 1e9);
+    text += fmt::format("  v{} -> v{} [label=\"{}\"];\n", link.from, link.to, name);
   }
   return text + "}\n";
 }

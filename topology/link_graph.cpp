@@ -52,8 +52,10 @@ struct LinkGraph::Impl {
 };
 
 LinkGraph::LinkGraph(std::size_t vertices, const std::vector<GraphLink>& links) : impl_(new Impl) {
-  std::vector<LinkId> order(links.size());
-  for (LinkId link = 0; link < order.size(); ++link) order[link] = link;
+  std::vector<LinkId> order;
+  for (LinkId link = 0; link < links.size(); ++link) {
+    if (!links[link].down) order.push_back(link);
+  }
   std::stable_sort(order.begin(), order.end(), [&](LinkId a, LinkId b) { return links[a].from < links[b].from; });
 
   std::vector<std::pair<VertexId, VertexId>> edges;
@@ -83,6 +85,12 @@ std::vector<LinkId> LinkGraph::shortest_path(VertexId from, VertexId to) const {
 
 std::vector<int> LinkGraph::distances(VertexId from) const {
   return search(impl_->graph, from).distance;
+}
+
+LinkGraph link_graph(const Cluster& cluster) {
+  std::vector<GraphLink> links;
+  for (LinkId id = 0; id < cluster.links(); ++id) links.push_back(cluster.link(id));
+  return {cluster.vertices(), links};
 }
 
 }  // namespace stepsim

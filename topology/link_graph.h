@@ -1,4 +1,4 @@
-// link_graph.h: vertices and links as a sparse graph, for shortest paths.
+// link_graph.h: vertices and links as a sparse graph, for shortest paths. Links that are down are not in it.
 //
 // Held in compressed sparse rows (Boost.Graph). A path is least in links; of several the one that is least when the
 // link ids are compared in order, so it does not depend on how the search runs.
@@ -28,5 +28,8 @@ class LinkGraph {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+/// All vertices and links of a cluster.
+LinkGraph link_graph(const Cluster& cluster);
 
 }  // namespace stepsim

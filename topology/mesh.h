@@ -47,6 +47,7 @@ class Mesh {
   /// "parallelism.placement".
   Mesh(const Cluster& cluster, std::vector<MeshAxis> axes, Placement placement);
 
+  [[nodiscard]] const std::vector<HardwareAxis>& hardware() const { return hardware_; }
   [[nodiscard]] const std::vector<MeshAxis>& axes() const { return axes_; }
   [[nodiscard]] const Placement& placement() const { return placement_; }
 

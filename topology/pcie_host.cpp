@@ -10,7 +10,7 @@
 #include <memory>
 #include <numeric>
 
-#include "topology/builders.h"
+#include "topology/link_faults.h"
 #include "topology/link_graph.h"
 
 namespace stepsim {
@@ -206,34 +206,72 @@ double bisection(const ClusterSpec& spec, const Host& host) {
   return std::min({rate_to_memory(spec, host, false), rate_to_memory(spec, host, true), memory});
 }
 
+// Vertices and links as listed; the way between each pair, found once.
+class PcieFabric : public Fabric {
+ public:
+  explicit PcieFabric(const ClusterSpec& spec) : devices_(spec.devices) {
+    const Host host = make_host(spec);
+    vertices_ = make_vertices(spec, host);
+    links_ = make_links(spec, host);
+    const auto memory_link = static_cast<LinkId>(links_.size() - 1);
+    routes_ = all_routes(spec, host, LinkGraph(vertices_.size(), links_), memory_link);
+  }
+
+  void set_faults(const LinkStates& states) {
+    faulty_ = links_of(states);
+    for (const LinkId id : faulty_) apply(states, id, links_[id]);
+  }
+
+  [[nodiscard]] int diameter() const {
+    std::size_t longest = 0;
+    for (const std::vector<LinkId>& route : routes_) longest = std::max(longest, route.size());
+    return static_cast<int>(longest);
+  }
+
+  [[nodiscard]] std::size_t vertices() const override { return vertices_.size(); }
+  [[nodiscard]] Vertex vertex(VertexId id) const override { return vertices_[id]; }
+  [[nodiscard]] std::size_t links() const override { return links_.size(); }
+  [[nodiscard]] GraphLink link(LinkId id) const override { return links_[id]; }
+  void along(ChipId from, int, int hops, std::vector<LinkId>& links) const override {
+    const int to = ((static_cast<int>(from) + hops) % devices_ + devices_) % devices_;
+    const std::vector<LinkId>& one = route(from, static_cast<ChipId>(to));
+    links.insert(links.end(), one.begin(), one.end());
+  }
+  [[nodiscard]] std::vector<WeightedRoute> routes(ChipId from, ChipId to) const override { return {{route(from, to)}}; }
+  [[nodiscard]] std::vector<LinkId> faulty_links() const override { return faulty_; }
+  [[nodiscard]] std::uint32_t host_of(ChipId) const override { return 0; }
+  [[nodiscard]] std::vector<std::string> ports() const override { return {"pcie up", "pcie down"}; }
+  // make_links lists the links of the devices first, up and down in turn.
+  [[nodiscard]] std::optional<Cable> cable(ChipId chip, std::uint32_t port) const override {
+    return Cable{2 * chip + port, 2 * chip + 1 - port};
+  }
+  [[nodiscard]] std::optional<LinkOwner> owner(LinkId) const override { return std::nullopt; }
+
+ private:
+  [[nodiscard]] const std::vector<LinkId>& route(ChipId from, ChipId to) const {
+    return routes_[from * static_cast<std::size_t>(devices_) + to];
+  }
+
+  int devices_ = 0;
+  std::vector<Vertex> vertices_;
+  std::vector<GraphLink> links_;
+  std::vector<LinkId> faulty_;
+  std::vector<std::vector<LinkId>> routes_;  // [from * devices + to]
+};
+
 }  // namespace
 
 Cluster build_pcie_host(const ClusterSpec& spec) {
   check(spec);
-  const Host host = make_host(spec);
+  auto fabric = std::make_unique<PcieFabric>(spec);
   Cluster::Parts parts;
   parts.spec = spec;
-  parts.axes = {{"device", spec.devices, spec.devices > 1}};
-  parts.vertices = make_vertices(spec, host);
-  parts.links = make_links(spec, host);
-  parts.graph = std::make_shared<const LinkGraph>(parts.vertices.size(), parts.links);
+  parts.axes = {{"device", spec.devices, spec.devices > 1, true}};
   parts.hosts = 1;
-  parts.bisection = bisection(spec, host);
-
-  const auto memory_link = static_cast<LinkId>(parts.links.size() - 1);
-  const auto table =
-      std::make_shared<const std::vector<std::vector<LinkId>>>(all_routes(spec, host, *parts.graph, memory_link));
-  for (const std::vector<LinkId>& route : *table) {
-    parts.diameter = std::max(parts.diameter, static_cast<int>(route.size()));
-  }
-  const int devices = spec.devices;
-  parts.along = [table, devices](ChipId from, int, int hops) {
-    const int to = ((static_cast<int>(from) + hops) % devices + devices) % devices;
-    return (*table)[from * static_cast<std::size_t>(devices) + static_cast<std::size_t>(to)];
-  };
-  parts.routes = [table, devices](ChipId from, ChipId to) {
-    return std::vector<WeightedRoute>{{(*table)[from * static_cast<std::size_t>(devices) + to]}};
-  };
+  parts.bisection = bisection(spec, make_host(spec));
+  parts.diameter = fabric->diameter();
+  fabric->set_faults(find_faults(spec, parts.axes, *fabric));
+  parts.fabric = std::move(fabric);
   return Cluster(std::move(parts));
 }
 

@@ -7,13 +7,15 @@ namespace stepsim {
 TopologySummary summarize(const Cluster& cluster) {
   TopologySummary summary{cluster.chips(),     cluster.cores(),   cluster.hosts(), cluster.axes(), {},
                           cluster.bisection(), cluster.diameter()};
-  for (const GraphLink& link : cluster.links()) {
+  for (LinkId id = 0; id < cluster.links(); ++id) {
+    const GraphLink link = cluster.link(id);
     const auto same = [&](const LinkKind& kind) {
-      return kind.kind == link.kind && kind.capacity == link.capacity && kind.latency == link.latency;
+      return kind.kind == link.kind && kind.capacity == link.capacity && kind.latency == link.latency &&
+             kind.down == link.down;
     };
     auto kind = std::find_if(summary.links.begin(), summary.links.end(), same);
     if (kind == summary.links.end()) {
-      kind = summary.links.insert(kind, {link.kind, 0, link.capacity, link.latency});
+      kind = summary.links.insert(kind, {link.kind, 0, link.capacity, link.latency, link.down});
     }
     ++kind->count;
   }

@@ -8,12 +8,13 @@
 
 namespace stepsim {
 
-/// Links of one kind and capacity; each direction counts by itself.
+/// Links of one kind, capacity and latency; each direction counts by itself.
 struct LinkKind {
   std::string kind;
   std::uint32_t count = 0;
   std::int64_t capacity = 0;  // bytes/s of one
   Picoseconds latency;
+  bool down = false;
 };
 
 struct TopologySummary {
@@ -22,8 +23,8 @@ struct TopologySummary {
   int hosts = 0;
   std::vector<HardwareAxis> axes;
   std::vector<LinkKind> links;  // in order of first appearance
-  double bisection = 0;         // bytes/s one way (Cluster::bisection)
-  int diameter = 0;             // links
+  double bisection = 0;         // bytes/s one way, without faults (Cluster::bisection)
+  int diameter = 0;             // links, without faults
 };
 
 TopologySummary summarize(const Cluster& cluster);

@@ -5,10 +5,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "topology/builders.h"
-#include "topology/dcn.h"
-#include "topology/link_graph.h"
-#include "topology/torus_links.h"
+#include "topology/torus_fabric.h"
 #include "topology/torus_shape.h"
 
 namespace stepsim {
@@ -69,49 +66,11 @@ std::vector<bool> resolved_wraps(const ClusterSpec& spec) {
 
 std::vector<HardwareAxis> axes_of(const ClusterSpec& spec, const std::vector<bool>& wraps) {
   std::vector<HardwareAxis> axes;
-  if (spec.slices > 1) axes.push_back({"dcn", spec.slices, true});
+  if (spec.slices > 1) axes.push_back({"dcn", spec.slices, true, true});
   for (std::size_t axis = 0; axis < wraps.size(); ++axis) {
     axes.push_back({torus_axis_name(static_cast<int>(axis)), spec.shape[axis], wraps[axis]});
   }
   return axes;
-}
-
-// Coordinates of a chip within its slice.
-std::vector<int> place_in_slice(const std::vector<int>& shape, std::int64_t chip) {
-  std::vector<int> at(shape.size());
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    at[axis] = static_cast<int>(chip % shape[axis]);
-    chip /= shape[axis];
-  }
-  return at;
-}
-
-std::vector<Vertex> chip_vertices(const ClusterSpec& spec) {
-  std::vector<Vertex> vertices;
-  const std::int64_t chips = chips_of(spec.shape);
-  for (std::int64_t id = 0; id < chips * spec.slices; ++id) {
-    std::string name = spec.slices > 1 ? "slice " + std::to_string(id / chips) + " chip " : "chip ";
-    const std::vector<int> at = place_in_slice(spec.shape, id);
-    for (std::size_t axis = 0; axis < at.size(); ++axis) name += (axis == 0 ? "" : ",") + std::to_string(at[axis]);
-    vertices.push_back({VertexKind::chip, name, static_cast<ChipId>(id)});
-  }
-  return vertices;
-}
-
-// The host of each chip, slice after slice.
-std::vector<int> hosts_of_chips(const ClusterSpec& spec) {
-  const std::vector<int> block = host_block(spec.chip, spec.shape);
-  const std::int64_t chips = chips_of(spec.shape);
-  std::vector<int> host_of;
-  for (std::int64_t id = 0; id < chips * spec.slices; ++id) {
-    const std::vector<int> at = place_in_slice(spec.shape, id);
-    int host = static_cast<int>(id / chips);
-    for (std::size_t axis = 0; axis < at.size(); ++axis) {
-      host = host * ((spec.shape[axis] + block[axis] - 1) / block[axis]) + at[axis] / block[axis];
-    }
-    host_of.push_back(host);
-  }
-  return host_of;
 }
 
 // Sum of the longest way along each axis: half a ring, or a whole line.
@@ -140,50 +99,23 @@ double torus_bisection(const ClusterSpec& spec, const std::vector<HardwareAxis>&
   return narrowest;
 }
 
-// How transfers travel: inside a slice over ICI, between slices over the data-center network.
-struct TorusRoutes {
-  TorusLinks ici;
-  DcnLinks dcn;  // empty with one slice
-  ChipId chips_per_slice = 0;
-  int slices = 1;
-
-  [[nodiscard]] std::vector<LinkId> along(ChipId from, int axis, int hops) const {
-    if (slices == 1) return ici.along(from, axis, hops);
-    if (axis > 0) return ici.along(from, axis - 1, hops);
-    const int slice = static_cast<int>(from / chips_per_slice);
-    const int to_slice = ((slice + hops) % slices + slices) % slices;
-    if (to_slice == slice) return {};
-    return dcn_route(dcn, from, from % chips_per_slice + chips_per_slice * static_cast<ChipId>(to_slice));
-  }
-
-  [[nodiscard]] std::vector<WeightedRoute> routes(ChipId from, ChipId to) const {
-    if (from / chips_per_slice == to / chips_per_slice) return ici.routes(from, to);
-    return {{dcn_route(dcn, from, to)}};
-  }
-};
-
 }  // namespace
 
 Cluster build_torus(const ClusterSpec& spec) {
   check(spec);
   const std::vector<bool> wraps = resolved_wraps(spec);
-  const std::vector<int> host_of = hosts_of_chips(spec);
+  auto fabric = std::make_unique<TorusFabric>(spec, wraps);
 
   Cluster::Parts parts;
   parts.spec = spec;
   parts.axes = axes_of(spec, wraps);
-  parts.vertices = chip_vertices(spec);
-  parts.hosts = host_of.back() + 1;
+  parts.hosts = static_cast<int>(fabric->hosts().hosts());
+  parts.host_places = spec.slices > 1 ? fabric->hosts().hosts() : 0;
+  parts.routes_are_words = true;
   parts.bisection = torus_bisection(spec, parts.axes);
   parts.diameter = std::max(torus_diameter(parts.axes), spec.slices > 1 ? dcn_route_links : 0);
-
-  TorusLinks ici(spec.shape, wraps, spec.slices, spec.chip, parts.links);
-  DcnLinks dcn = spec.slices > 1 ? add_dcn(parts, host_of) : DcnLinks{};
-  const auto routes = std::make_shared<const TorusRoutes>(
-      TorusRoutes{std::move(ici), std::move(dcn), static_cast<ChipId>(chips_of(spec.shape)), spec.slices});
-  parts.along = [routes](ChipId from, int axis, int hops) { return routes->along(from, axis, hops); };
-  parts.routes = [routes](ChipId from, ChipId to) { return routes->routes(from, to); };
-  parts.graph = std::make_shared<const LinkGraph>(parts.vertices.size(), parts.links);
+  fabric->set_faults(find_faults(spec, parts.axes, *fabric));
+  parts.fabric = std::move(fabric);
   return Cluster(std::move(parts));
 }
 

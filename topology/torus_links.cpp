@@ -1,7 +1,6 @@
 #include "topology/torus_links.h"
 
 #include <algorithm>
-#include <stdexcept>
 
 namespace stepsim {
 
@@ -9,101 +8,58 @@ std::string torus_axis_name(int axis) {
   return std::string(1, static_cast<char>('x' + axis));
 }
 
-TorusLinks::TorusLinks(std::vector<int> shape, std::vector<bool> wraps, int slices, const ChipSpec& chip,
-                       std::vector<GraphLink>& links)
-    : shape_(std::move(shape)), wraps_(std::move(wraps)), strides_(shape_.size()) {
-  ChipId chips = 1;
-  for (std::size_t axis = shape_.size(); axis-- > 0;) {
-    strides_[axis] = chips;
-    chips *= static_cast<ChipId>(shape_[axis]);
+std::string torus_port_name(int port) {
+  return torus_axis_name(port / 2) + (port % 2 == 1 ? "-" : "+");
+}
+
+TorusLinks::TorusLinks(const std::vector<int>& shape, const std::vector<bool>& wraps, int slices) {
+  axes_.resize(shape.size());
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    axes_[axis] = {static_cast<ChipId>(shape[axis]), chips_per_slice_, wraps[axis]};
+    chips_per_slice_ *= axes_[axis].extent;
   }
-  chips *= static_cast<ChipId>(slices);
-  const int axes = static_cast<int>(shape_.size());
-  step_.assign(static_cast<std::size_t>(chips) * axes * 2, UINT32_MAX);
-  for (ChipId id = 0; id < chips; ++id) {
-    for (int port = 0; port < axes * 2; ++port) {
-      const int axis = port / 2;
-      const bool down = port % 2 == 1;
-      if (at_end(id, axis, down)) continue;
-      step_[static_cast<std::size_t>(id) * axes * 2 + port] = static_cast<LinkId>(links.size());
-      links.push_back({id, neighbour(id, axis, down), chip.link_rate, chip.link_latency,
-                       "ici " + torus_axis_name(axis) + (down ? "-" : "+")});
-    }
+  const ChipId chips = chips_per_slice_ * static_cast<ChipId>(slices);
+  first_.push_back(0);
+  for (int port = 0; port < ports(); ++port) {
+    const Axis& axis = axes_[port / 2];
+    first_.push_back(first_.back() + (axis.wraps ? chips : chips / axis.extent * (axis.extent - 1)));
   }
 }
 
 int TorusLinks::coordinate(ChipId chip, int axis) const {
-  return static_cast<int>(chip / strides_[axis] % static_cast<ChipId>(shape_[axis]));
+  return static_cast<int>(chip / axes_[axis].stride % axes_[axis].extent);
 }
 
-bool TorusLinks::at_end(ChipId chip, int axis, bool down) const {
-  return !wraps_[axis] && coordinate(chip, axis) == (down ? 0 : shape_[axis] - 1);
+bool TorusLinks::has(ChipId chip, int port) const {
+  const Axis& axis = axes_[port / 2];
+  const ChipId end = port % 2 == 1 ? 0 : axis.extent - 1;
+  return axis.wraps || chip / axis.stride % axis.extent != end;
 }
 
-ChipId TorusLinks::neighbour(ChipId chip, int axis, bool down) const {
-  const ChipId lap = strides_[axis] * static_cast<ChipId>(shape_[axis] - 1);  // from the first chip to the last
-  if (down) return coordinate(chip, axis) == 0 ? chip + lap : chip - strides_[axis];
-  return coordinate(chip, axis) == shape_[axis] - 1 ? chip - lap : chip + strides_[axis];
+// On an open axis, every block of extent x stride chips lacks one layer of `stride` chips: the last (up) or the first
+// (down). So as many chips are left out before this one as there are blocks before it, and downward its own.
+LinkId TorusLinks::id(ChipId from, int port) const {
+  const Axis& axis = axes_[port / 2];
+  if (axis.wraps) return first_[port] + from;
+  const ChipId block = from / (axis.stride * axis.extent);
+  return first_[port] + from - axis.stride * (block + static_cast<ChipId>(port % 2));
 }
 
-ChipId TorusLinks::walk(ChipId from, Move move, std::vector<LinkId>& links) const {
-  const bool down = move.hops < 0;
-  for (int hop = 0; hop < std::abs(move.hops); ++hop) {
-    if (at_end(from, move.axis, down)) {
-      throw std::out_of_range("past the open end of axis " + torus_axis_name(move.axis));
-    }
-    links.push_back(step_[(static_cast<std::size_t>(from) * shape_.size() + move.axis) * 2 + (down ? 1 : 0)]);
-    from = neighbour(from, move.axis, down);
-  }
-  return from;
+TorusLinks::Sender TorusLinks::sender(LinkId link) const {
+  const int port = static_cast<int>(std::upper_bound(first_.begin(), first_.end(), link) - first_.begin()) - 1;
+  const Axis& axis = axes_[port / 2];
+  const LinkId index = link - first_[port];
+  if (axis.wraps) return {index, port};
+  const ChipId block = index / (axis.stride * (axis.extent - 1));
+  return {index + axis.stride * (block + static_cast<ChipId>(port % 2)), port};
 }
 
-std::vector<LinkId> TorusLinks::along(ChipId from, int axis, int hops) const {
-  std::vector<LinkId> links;
-  walk(from, {axis, hops}, links);
-  return links;
-}
-
-// The shorter way along an axis; at a ring's antipode both.
-std::vector<int> TorusLinks::shortest_hops(ChipId from, ChipId to, int axis) const {
-  const int direct = coordinate(to, axis) - coordinate(from, axis);
-  if (direct == 0) return {};
-  const int round = direct > 0 ? direct - shape_[axis] : direct + shape_[axis];
-  if (!wraps_[axis] || std::abs(direct) < std::abs(round)) return {direct};
-  if (std::abs(round) < std::abs(direct)) return {round};
-  return {std::max(direct, round), std::min(direct, round)};
-}
-
-// One list of moves per choice of ways round.
-std::vector<std::vector<TorusLinks::Move>> TorusLinks::shortest_moves(ChipId from, ChipId to) const {
-  std::vector<std::vector<Move>> ways{{}};
-  for (int axis = 0; axis < static_cast<int>(shape_.size()); ++axis) {
-    const std::vector<int> choices = shortest_hops(from, to, axis);
-    if (choices.empty()) continue;
-    std::vector<std::vector<Move>> longer;
-    for (const std::vector<Move>& way : ways) {
-      for (const int hops : choices) {
-        longer.push_back(way);
-        longer.back().push_back({axis, hops});
-      }
-    }
-    ways = std::move(longer);
-  }
-  return ways;
-}
-
-std::vector<WeightedRoute> TorusLinks::routes(ChipId from, ChipId to) const {
-  std::vector<WeightedRoute> routes;
-  for (std::vector<Move>& moves : shortest_moves(from, to)) {
-    for (std::size_t rotation = 0; rotation < moves.size(); ++rotation) {
-      WeightedRoute route;
-      ChipId at = from;
-      for (const Move& move : moves) at = walk(at, move, route.links);
-      routes.push_back(std::move(route));
-      std::rotate(moves.begin(), moves.begin() + 1, moves.end());
-    }
-  }
-  return routes;
+ChipId TorusLinks::neighbour(ChipId chip, int port) const {
+  const Axis& axis = axes_[port / 2];
+  const ChipId at = chip / axis.stride % axis.extent;
+  const ChipId lap = axis.stride * (axis.extent - 1);  // from the first chip to the last
+  if (port % 2 == 1) return at == 0 ? chip + lap : chip - axis.stride;
+  return at == axis.extent - 1 ? chip - lap : chip + axis.stride;
 }
 
 }  // namespace stepsim

@@ -1,8 +1,9 @@
-// torus_links.h: the ICI links of slices, and the ways over them.
+// torus_links.h: the ICI links of slices, computed from their ids.
 //
 // Every chip has a link to its neighbour up and down each axis; an axis that wraps also joins its last chip and its
-// first (at extent 2 that is a second pair of links between the same chips). Ways go axis by axis, each axis the
-// shorter way round.
+// first (at extent 2 that is a second pair of links between the same chips). The port of a link is 2 x axis, + 1
+// downward: x+, x-, y+, ... Links count port by port and within a port by the chip that sends; on an open axis the
+// chips at the end, which have no such link, are left out.
 #pragma once
 
 #include <vector>
@@ -13,36 +14,48 @@ namespace stepsim {
 
 class TorusLinks {
  public:
-  /// Appends the links of `slices` slices to `links`; chips of a slice count row-major, slice after slice.
-  TorusLinks(std::vector<int> shape, std::vector<bool> wraps, int slices, const ChipSpec& chip,
-             std::vector<GraphLink>& links);
+  /// Chips of a slice count row-major, slice after slice.
+  TorusLinks(const std::vector<int>& shape, const std::vector<bool>& wraps, int slices);
 
-  /// Links over `hops` steps along an axis of the slice; negative: downward. std::out_of_range past an open end.
-  [[nodiscard]] std::vector<LinkId> along(ChipId from, int axis, int hops) const;
+  /// How many links there are.
+  [[nodiscard]] LinkId size() const { return first_.back(); }
+  [[nodiscard]] int axes() const { return static_cast<int>(axes_.size()); }
+  [[nodiscard]] int ports() const { return 2 * axes(); }
+  [[nodiscard]] ChipId chips_per_slice() const { return chips_per_slice_; }
+  [[nodiscard]] int extent(int axis) const { return static_cast<int>(axes_[axis].extent); }
+  [[nodiscard]] bool wraps(int axis) const { return axes_[axis].wraps; }
+  [[nodiscard]] int coordinate(ChipId chip, int axis) const;
 
-  /// All routes of least hops that change axis only when done with it, in every rotation of the axes' order.
-  [[nodiscard]] std::vector<WeightedRoute> routes(ChipId from, ChipId to) const;
+  /// False past an open end.
+  [[nodiscard]] bool has(ChipId chip, int port) const;
+
+  // Where there is a link:
+  [[nodiscard]] LinkId id(ChipId from, int port) const;
+  [[nodiscard]] ChipId neighbour(ChipId chip, int port) const;
+
+  struct Sender {
+    ChipId chip = 0;
+    int port = 0;
+  };
+  /// The inverse of id.
+  [[nodiscard]] Sender sender(LinkId link) const;
 
  private:
-  struct Move {
-    int axis = 0;
-    int hops = 0;
+  struct Axis {
+    ChipId extent = 1;
+    ChipId stride = 1;  // of chip ids
+    bool wraps = false;
   };
 
-  [[nodiscard]] int coordinate(ChipId chip, int axis) const;
-  [[nodiscard]] bool at_end(ChipId chip, int axis, bool down) const;
-  [[nodiscard]] ChipId neighbour(ChipId chip, int axis, bool down) const;
-  ChipId walk(ChipId from, Move move, std::vector<LinkId>& links) const;
-  [[nodiscard]] std::vector<int> shortest_hops(ChipId from, ChipId to, int axis) const;
-  [[nodiscard]] std::vector<std::vector<Move>> shortest_moves(ChipId from, ChipId to) const;
-
-  std::vector<int> shape_;
-  std::vector<bool> wraps_;
-  std::vector<ChipId> strides_;  // of chip ids, per axis
-  std::vector<LinkId> step_;     // [(chip * axes + axis) * 2 + down]; unused past an open end
+  std::vector<Axis> axes_;
+  ChipId chips_per_slice_ = 1;
+  std::vector<LinkId> first_;  // of each port, and one past the last
 };
 
 /// "x", "y", "z"
 std::string torus_axis_name(int axis);
+
+/// "x+", "x-", "y+", ...
+std::string torus_port_name(int port);
 
 }  // namespace stepsim

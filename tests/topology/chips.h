@@ -109,8 +109,8 @@ inline std::string problem_text(const std::function<void()>& call) {
 /// True when the links lead from one vertex to the other, each beginning where the one before ends.
 inline bool connects(const Cluster& cluster, const std::vector<LinkId>& links, VertexId from, VertexId to) {
   for (const LinkId link : links) {
-    if (cluster.links()[link].from != from) return false;
-    from = cluster.links()[link].to;
+    if (cluster.link(link).from != from) return false;
+    from = cluster.link(link).to;
   }
   return from == to;
 }

@@ -13,7 +13,7 @@ using ::testing::SizeIs;
 
 std::vector<std::string> kinds(const Cluster& cluster, const std::vector<LinkId>& links) {
   std::vector<std::string> all;
-  for (const LinkId link : links) all.push_back(cluster.links()[link].kind);
+  for (const LinkId link : links) all.push_back(cluster.link(link).kind);
   return all;
 }
 
@@ -34,11 +34,11 @@ TEST(Dcn, RouteIsStagedThroughBothHosts) {
   const std::vector<LinkId> links = cluster.along(5, 0, 1);
   EXPECT_THAT(kinds(cluster, links), ElementsAre("pcie up", "dcn up", "dcn down", "pcie down"));
   EXPECT_TRUE(connects(cluster, links, 5, 5 + 64));
-  EXPECT_EQ(cluster.links()[links[0]].capacity, 16'000'000'000);
-  EXPECT_EQ(cluster.links()[links[1]].capacity, 25'000'000'000);
-  EXPECT_EQ(cluster.links()[links[2]].capacity, 25'000'000'000);
+  EXPECT_EQ(cluster.link(links[0]).capacity, 16'000'000'000);
+  EXPECT_EQ(cluster.link(links[1]).capacity, 25'000'000'000);
+  EXPECT_EQ(cluster.link(links[2]).capacity, 25'000'000'000);
   Picoseconds latency;
-  for (const LinkId link : links) latency += cluster.links()[link].latency;
+  for (const LinkId link : links) latency += cluster.link(link).latency;
   EXPECT_EQ(latency, microsecond * (2 + 10 + 2)) << "PCIe twice, the network once";
 }
 
@@ -63,7 +63,7 @@ TEST(Dcn, AHalfFullHostHasItsChipsShare) {
   ChipSpec chip = v5e();
   chip.dcn_rate_per_chip = 3'125'000'000;
   const Cluster cluster = build(torus(chip, {2, 2}, 2));
-  EXPECT_EQ(cluster.links()[cluster.along(0, 0, 1)[1]].capacity, 12'500'000'000);
+  EXPECT_EQ(cluster.link(cluster.along(0, 0, 1)[1]).capacity, 12'500'000'000);
 }
 
 TEST(Dcn, NextAndPreviousSliceGoRound) {
@@ -77,7 +77,7 @@ TEST(Dcn, NextAndPreviousSliceGoRound) {
 TEST(Dcn, PairsInsideASliceStayOnIci) {
   const Cluster cluster = build(torus(v5p(), {4, 4, 4}, 2));
   for (const WeightedRoute& route : cluster.routes(64, 64 + 21)) {
-    for (const LinkId link : route.links) EXPECT_EQ(cluster.links()[link].kind.substr(0, 3), "ici");
+    for (const LinkId link : route.links) EXPECT_EQ(cluster.link(link).kind.substr(0, 3), "ici");
     EXPECT_TRUE(connects(cluster, route.links, 64, 64 + 21));
   }
   const std::vector<WeightedRoute> between = cluster.routes(3, 64 + 21);

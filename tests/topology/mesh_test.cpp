@@ -105,7 +105,7 @@ TEST(Mesh, RanksFollowTheHardware) {
         const std::uint32_t along = groups.rank_of[chip] / step % static_cast<std::uint32_t>(axis.extent);
         const bool last = along + 1 == static_cast<std::uint32_t>(axis.extent);
         if (last && !axis.closed) continue;
-        const ChipId next = cluster.links()[cluster.along(chip, axis.hardware_axis, axis.hops).back()].to;
+        const ChipId next = cluster.link(cluster.along(chip, axis.hardware_axis, axis.hops).back()).to;
         ASSERT_EQ(groups.group_of[next], groups.group_of[chip]);
         ASSERT_EQ(groups.rank_of[next], groups.rank_of[chip] + step - (last ? step * (along + 1) : 0));
       }

@@ -36,14 +36,14 @@ std::vector<std::string> route_kinds(const Cluster& cluster, ChipId from, ChipId
   EXPECT_THAT(routes, SizeIs(1));
   EXPECT_TRUE(connects(cluster, routes[0].links, from, to));
   std::vector<std::string> kinds;
-  for (const LinkId link : routes[0].links) kinds.push_back(cluster.links()[link].kind);
+  for (const LinkId link : routes[0].links) kinds.push_back(cluster.link(link).kind);
   return kinds;
 }
 
 Picoseconds latency(const Cluster& cluster, ChipId from, ChipId to) {
   const std::vector<WeightedRoute> routes = cluster.routes(from, to);
   Picoseconds sum;
-  for (const LinkId link : routes[0].links) sum += cluster.links()[link].latency;
+  for (const LinkId link : routes[0].links) sum += cluster.link(link).latency;
   return sum;
 }
 

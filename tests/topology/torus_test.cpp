@@ -41,7 +41,8 @@ TEST(Torus, EveryChipOfATorusHasTwoLinksPerAxis) {
   const Cluster cluster = build(torus(v5p(), {4, 4, 8}));
   std::vector<std::int64_t> egress(cluster.chips(), 0);
   std::vector<std::int64_t> ingress(cluster.chips(), 0);
-  for (const GraphLink& link : cluster.links()) {
+  for (LinkId id = 0; id < cluster.links(); ++id) {
+    const GraphLink link = cluster.link(id);
     egress[link.from] += link.capacity;
     ingress[link.to] += link.capacity;
   }
@@ -51,16 +52,16 @@ TEST(Torus, EveryChipOfATorusHasTwoLinksPerAxis) {
 
 // A mesh of A x B has A (B-1) + B cables.
 TEST(Torus, AnOpenMeshHasNoLinksPastItsEnds) {
-  EXPECT_THAT(build(torus(v5e(), {4, 8})).links(), SizeIs(2 * (4 * 7 + 8 * 3)));
-  EXPECT_THAT(build(torus(v5e(), {1, 1})).links(), IsEmpty());
+  EXPECT_EQ(build(torus(v5e(), {4, 8})).links(), 2U * (4 * 7 + 8 * 3));
+  EXPECT_EQ(build(torus(v5e(), {1, 1})).links(), 0U);
 }
 
 TEST(Torus, AWrappedAxisOfTwoHasTwoCables) {
   const Cluster cluster = build(ring_of(2));
-  EXPECT_THAT(cluster.links(), SizeIs(4));
+  EXPECT_EQ(cluster.links(), 4U);
   EXPECT_NE(cluster.along(0, 0, 1), cluster.along(0, 0, -1));
-  EXPECT_EQ(cluster.links()[cluster.along(0, 0, 1).front()].to, 1U);
-  EXPECT_EQ(cluster.links()[cluster.along(0, 0, -1).front()].to, 1U);
+  EXPECT_EQ(cluster.link(cluster.along(0, 0, 1).front()).to, 1U);
+  EXPECT_EQ(cluster.link(cluster.along(0, 0, -1).front()).to, 1U);
 }
 
 // Longest way: half of each ring, all of each line (book: a torus halves the hops). The graph search agrees.
@@ -78,9 +79,10 @@ TEST(Torus, DiameterIsTheSumOfHalfRingsAndLines) {
                                          {v5e(), {4, 4}, 6}}) {
     const Cluster cluster = build(torus(row.chip, row.shape));
     EXPECT_EQ(cluster.diameter(), row.hops) << shape_text(row.shape);
+    const LinkGraph graph = link_graph(cluster);
     int farthest = 0;
     for (ChipId chip = 0; chip < cluster.chips(); ++chip) {
-      const std::vector<int> distances = cluster.graph().distances(chip);
+      const std::vector<int> distances = graph.distances(chip);
       farthest = std::max(farthest, *std::max_element(distances.begin(), distances.end()));
     }
     EXPECT_EQ(farthest, row.hops) << shape_text(row.shape);
@@ -112,10 +114,10 @@ TEST(Torus, AlongGoesStraightAndRound) {
   const std::vector<LinkId> round = cluster.along(at(cluster, {1, 3, 2}), 1, 2);
   EXPECT_THAT(round, SizeIs(2));
   EXPECT_TRUE(connects(cluster, round, at(cluster, {1, 3, 2}), at(cluster, {1, 1, 2})));
-  EXPECT_EQ(cluster.links()[round[0]].kind, "ici y+");
+  EXPECT_EQ(cluster.link(round[0]).kind, "ici y+");
   const std::vector<LinkId> down = cluster.along(at(cluster, {0, 0, 0}), 2, -1);
   EXPECT_TRUE(connects(cluster, down, at(cluster, {0, 0, 0}), at(cluster, {0, 0, 3})));
-  EXPECT_EQ(cluster.links()[down[0]].kind, "ici z-");
+  EXPECT_EQ(cluster.link(down[0]).kind, "ici z-");
   EXPECT_THAT(cluster.along(0, 0, 0), IsEmpty());
 }
 
@@ -138,7 +140,7 @@ TEST(Torus, NeighbourStepsUseEveryLinkOnce) {
       used.insert(cluster.along(chip, axis, -1).front());
     }
   }
-  EXPECT_EQ(used.size(), cluster.links().size());
+  EXPECT_EQ(used.size(), cluster.links());
 }
 
 // "How To Scale Your Model", chapter 2, question 5: corner to corner of a 4x4 v5e is 6 hops over two ways at once.
@@ -188,8 +190,9 @@ TEST(Torus, RoutesAreShortest) {
   mixed.wraps = {true, false, true};
   for (const ClusterSpec& spec : {mixed, torus(v5e(), {4, 3}), torus(v5p(), {4, 4, 4})}) {
     const Cluster cluster = build(spec);
+    const LinkGraph graph = link_graph(cluster);
     for (ChipId from = 0; from < cluster.chips(); ++from) {
-      const std::vector<int> distances = cluster.graph().distances(from);
+      const std::vector<int> distances = graph.distances(from);
       for (ChipId to = 0; to < cluster.chips(); ++to) {
         std::set<std::vector<LinkId>> different;
         for (const WeightedRoute& route : cluster.routes(from, to)) {
@@ -205,11 +208,11 @@ TEST(Torus, RoutesAreShortest) {
 TEST(Torus, NetworkHasTheLinksOfTheGraph) {
   const Cluster cluster = build(torus(v5e(), {4, 4}));
   const Network network = cluster.network();
-  ASSERT_EQ(network.links(), cluster.links().size());
+  ASSERT_EQ(network.links(), cluster.links());
   EXPECT_EQ(network.routes(), 0U);
   for (LinkId link = 0; link < network.links(); ++link) {
-    EXPECT_EQ(network.capacity(link), cluster.links()[link].capacity);
-    EXPECT_EQ(network.latency(link), cluster.links()[link].latency);
+    EXPECT_EQ(network.capacity(link), cluster.link(link).capacity);
+    EXPECT_EQ(network.latency(link), cluster.link(link).latency);
   }
 }
 
