@@ -6,37 +6,19 @@
 
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
-#include <filesystem>
 #include <string>
-#include <vector>
 
 #include "scenarios/run.h"
-#include "scenarios/scenario.h"
+#include "tests/scenarios/examples.h"
 
 namespace {
 
-const std::string source_dir = STEPSIM_SOURCE_DIR;
-
-stepsim::Scenario load(const std::string& file) {
-  return stepsim::load(file, {}, source_dir + "/scenarios/catalog");
+void load_only(benchmark::State& state, const std::string& name) {
+  for (auto _ : state) benchmark::DoNotOptimize(stepsim::load_example(name));
 }
 
-std::vector<std::string> examples() {
-  std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(source_dir + "/scenarios/examples")) {
-    if (entry.path().extension() == ".yaml") files.push_back(entry.path().string());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-void load_example(benchmark::State& state, const std::string& file) {
-  for (auto _ : state) benchmark::DoNotOptimize(load(file));
-}
-
-void run_example(benchmark::State& state, const std::string& file) {
-  const stepsim::Scenario scenario = load(file);
+void run_only(benchmark::State& state, const std::string& name) {
+  const stepsim::Scenario scenario = stepsim::load_example(name);
   double transfers = 0;
   double chip_steps = 0;
   for (auto _ : state) {
@@ -51,10 +33,9 @@ void run_example(benchmark::State& state, const std::string& file) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (const std::string& file : examples()) {
-    const std::string name = std::filesystem::path(file).stem().string();
-    benchmark::RegisterBenchmark(("load/" + name).c_str(), load_example, file)->Unit(benchmark::kMillisecond);
-    benchmark::RegisterBenchmark(("run/" + name).c_str(), run_example, file)->Unit(benchmark::kMillisecond);
+  for (const std::string& name : stepsim::examples()) {
+    benchmark::RegisterBenchmark(("load/" + name).c_str(), load_only, name)->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(("run/" + name).c_str(), run_only, name)->Unit(benchmark::kMillisecond);
   }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;

@@ -1,15 +1,15 @@
 // collective.h: one collective on a group of chips -> the transfers it is made of.
 //
-// A group is a product of rings and lines (GroupAxis). An Algorithm writes a TransferPlan for it, which the
-// clock plays, and a closed-form bound, which tests and placement use and the clock never sees.
+// A group is a product of rings and lines (GroupAxis). An Algorithm writes a TransferPattern for it, from which the fold
+// takes its edges and the clock its transfers, and a closed-form bound, which tests and placement use and the clock never sees.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "collectives/pattern.h"
 #include "sim/registry.h"
-#include "sim/transfer_plan.h"
 #include "topology/mesh.h"
 
 namespace stepsim {
@@ -46,10 +46,13 @@ struct AxisRates {
 
 struct Algorithm {
   /// Throws InputError when the shape or kind is not covered (with what would be).
-  std::function<TransferPlan(const CollectiveSpec&)> make;
+  std::function<TransferPattern(const CollectiveSpec&)> pattern;
   /// Closed-form time in seconds, additive latency, everyone arriving at once: the oracle of the tests. Exact
   /// on one axis and on axes that cost alike; a lower bound otherwise (bound.cpp says which).
   std::function<double(const CollectiveSpec&, const AxisRates&)> bound;
+
+  /// The pattern written out for a group of its own.
+  [[nodiscard]] TransferPlan make(const CollectiveSpec& spec) const { return tabulate(pattern(spec)); }
 };
 
 /// All that ship: "torus" (M axes, each a ring or a line; a ring is its case M = 1), "point-to-point".

@@ -35,16 +35,16 @@ Role receiver() {
 
 }  // namespace
 
-TransferPlan point_to_point_plan(const CollectiveSpec& spec) {
+TransferPattern point_to_point_pattern(const CollectiveSpec& spec) {
   validate(spec);
-  TransferPlan plan;
-  plan.members = 2;
-  plan.ports = 1;
-  plan.roles = {sender(spec.bytes), receiver()};
-  plan.role_of = {0, 1};
-  plan.port = {{.to = 1}, {.to = 1}};
-  plan.eager = true;
-  return plan;
+  TransferPattern pattern;
+  pattern.members = 2;
+  pattern.ports = 1;
+  pattern.roles = {sender(spec.bytes), receiver()};
+  pattern.eager = true;
+  pattern.role_of = [](std::uint32_t member) { return member; };
+  pattern.port = [](std::uint32_t member, std::uint32_t) { return Port{.to = member == 0 ? 1 : no_member}; };
+  return pattern;
 }
 
 double point_to_point_bound(const CollectiveSpec& spec, const AxisRates& rates) {

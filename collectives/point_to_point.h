@@ -11,7 +11,7 @@
 namespace stepsim {
 
 /// The shape may be left empty; otherwise it must have two members. InputError otherwise.
-TransferPlan point_to_point_plan(const CollectiveSpec& spec);
+TransferPattern point_to_point_pattern(const CollectiveSpec& spec);
 
 /// Seconds; rates hold one entry, of the whole route.
 double point_to_point_bound(const CollectiveSpec& spec, const AxisRates& rates);

@@ -10,9 +10,9 @@ namespace stepsim {
 Registry<Algorithm> collective_algorithms() {
   Registry<Algorithm> registry;
   registry.add("torus", "all-gather, reduce-scatter, all-reduce on rings, lines and their products, bandwidth optimal",
-               {torus_plan, torus_bound});
+               {torus_pattern, torus_bound});
   registry.add("point-to-point", "one transfer from member 0 to member 1 by the cluster's routes, eager",
-               {point_to_point_plan, point_to_point_bound});
+               {point_to_point_pattern, point_to_point_bound});
   return registry;
 }
 

@@ -49,53 +49,64 @@ std::uint32_t neighbour(const std::vector<GroupAxis>& shape, std::uint32_t membe
   return member - position * stride + there * stride;
 }
 
-// Ports that the member's role never uses lead back to itself.
-void write_ports(TransferPlan& plan, const CollectiveSpec& spec, const PortNumbers& ports, std::uint32_t member,
-                 const std::vector<std::uint32_t>& position, const std::vector<bool>& used) {
-  Port* row = plan.port.data() + std::size_t{member} * plan.ports;
+// The positions that a role stands for; 0 on closed axes, where they do not matter.
+std::vector<std::uint32_t> position_of_role(const std::vector<GroupAxis>& shape, std::uint32_t role) {
+  std::vector<std::uint32_t> position(shape.size(), 0);
+  for (std::size_t a = shape.size(); a-- > 0;) {
+    if (shape[a].closed) continue;
+    position[a] = role % static_cast<std::uint32_t>(shape[a].extent);
+    role /= static_cast<std::uint32_t>(shape[a].extent);
+  }
+  return position;
+}
+
+std::uint32_t count_roles(const std::vector<GroupAxis>& shape) {
+  std::uint32_t roles = 1;
+  for (const GroupAxis& axis : shape) roles *= axis.closed ? 1 : static_cast<std::uint32_t>(axis.extent);
+  return roles;
+}
+
+// The axis and direction of each port.
+std::vector<Port> directions_of_ports(const CollectiveSpec& spec, const PortNumbers& ports, std::uint32_t count) {
+  std::vector<Port> all(count);
   for (std::uint32_t a = 0; a < spec.shape.size(); ++a) {
     for (std::uint32_t d = 0; d < ports.of_axis(a); ++d) {
-      const std::uint32_t to = neighbour(spec.shape, member, position[a], a, directions[d]);
-      for (std::uint32_t q = ports.at(0, a, d); q < plan.ports; q += ports.per_part()) {
-        row[q] = {used[q] ? to : member, q, static_cast<std::int32_t>(a), directions[d]};
+      for (std::uint32_t q = ports.at(0, a, d); q < count; q += ports.per_part()) {
+        all[q] = {no_member, q, static_cast<std::int32_t>(a), directions[d]};
       }
     }
   }
-}
-
-// Does the member send anything through the port?
-std::vector<bool> ports_in_use(const Role& role, std::uint32_t ports) {
-  std::vector<bool> used(ports, false);
-  for (const Run& run : role.runs) used[run.port] = true;
-  return used;
+  return all;
 }
 
 }  // namespace
 
-TransferPlan torus_plan(const CollectiveSpec& spec) {
+TransferPattern torus_pattern(const CollectiveSpec& spec) {
   validate(spec);
   const PortNumbers ports(spec);
   std::vector<std::vector<AxisStage>> parts;
   for (const ArrayPart& part : cut_in_parts(spec)) parts.push_back(stages(spec, part));
 
-  TransferPlan plan;
-  plan.members = members(spec.shape);
-  plan.ports = static_cast<std::uint32_t>(parts.size()) * ports.per_part();
-  plan.role_of.resize(plan.members);
-  plan.port.resize(std::size_t{plan.members} * plan.ports);
-  std::vector<std::vector<bool>> used;  // per role
-  for (std::uint32_t m = 0; m < plan.members; ++m) {
-    const std::vector<std::uint32_t> position = position_of(spec.shape, m);
-    const std::uint32_t role = role_number(spec.shape, position);
-    // Positions along lines come in ascending order, so a new role is always the next.
-    if (role == plan.roles.size()) {
-      plan.roles.push_back(torus_role(spec, ports, parts, position));
-      used.push_back(ports_in_use(plan.roles.back(), plan.ports));
-    }
-    plan.role_of[m] = role;
-    write_ports(plan, spec, ports, m, position, used[role]);
+  TransferPattern pattern;
+  pattern.members = members(spec.shape);
+  pattern.ports = static_cast<std::uint32_t>(parts.size()) * ports.per_part();
+  for (std::uint32_t role = 0; role < count_roles(spec.shape); ++role) {
+    pattern.roles.push_back(torus_role(spec, ports, parts, position_of_role(spec.shape, role)));
   }
-  return plan;
+  pattern.role_of = [shape = spec.shape](std::uint32_t member) {
+    return role_number(shape, position_of(shape, member));
+  };
+  pattern.port = [shape = spec.shape, used = ports_in_use(pattern),
+                  all = directions_of_ports(spec, ports, pattern.ports)](std::uint32_t member, std::uint32_t p) {
+    Port port = all[p];
+    const std::vector<std::uint32_t> position = position_of(shape, member);
+    const auto axis = static_cast<std::uint32_t>(port.axis);
+    if (used[role_number(shape, position)][p]) {
+      port.to = neighbour(shape, member, position[axis], axis, port.direction);
+    }
+    return port;
+  };
+  return pattern;
 }
 
 }  // namespace stepsim

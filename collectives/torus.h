@@ -16,7 +16,7 @@
 namespace stepsim {
 
 /// InputError when kind, shape or bytes are not covered.
-TransferPlan torus_plan(const CollectiveSpec& spec);
+TransferPattern torus_pattern(const CollectiveSpec& spec);
 
 /// A lower bound for any M, in seconds: the greater of
 ///   - the longest part if it had all links to itself: sum over its stages of steps x (latency + bytes /

@@ -3,18 +3,20 @@
 #include <algorithm>
 #include <map>
 
+#include "scenarios/alone_time.h"
 #include "scenarios/bottleneck.h"
 #include "scenarios/link_rates.h"
 
 namespace stepsim {
 namespace {
 
-std::vector<LinkClassUse> link_classes(const Cluster& cluster, const Timeline& timeline) {
+std::vector<LinkClassUse> link_classes(const Assembly& assembly, const Timeline& timeline) {
   const auto& after = timeline.links_at_end.at(timeline.reported());
   const double step = to_seconds(timeline.step_time());
   std::map<std::pair<std::string, std::int64_t>, LinkClassUse> classes;
-  for (LinkId link = 0; link < cluster.links().size(); ++link) {
-    const GraphLink& one = cluster.links()[link];
+  for (LinkId link = 0; link < assembly.links.size(); ++link) {
+    const GraphLink one = assembly.cluster->link(assembly.links[link].one);
+    const std::uint32_t links = assembly.links[link].links;
     LinkUse use = after[link];
     if (timeline.reported() > 0) {
       const LinkUse& before = timeline.links_at_end[timeline.reported() - 1][link];
@@ -25,9 +27,9 @@ std::vector<LinkClassUse> link_classes(const Cluster& cluster, const Timeline& t
     const double busy = step > 0 ? to_seconds(use.busy) / step : 0;
     total.kind = one.kind;
     total.capacity = static_cast<double>(one.capacity);
-    ++total.links;
-    total.bytes += use.bytes;
-    total.busy += busy;
+    total.links += links;
+    total.bytes += use.bytes * links;
+    total.busy += busy * links;
     total.busiest = std::max(total.busiest, busy);
     const double allowed = total.capacity * step;
     if (allowed > 0) total.fullest = std::max(total.fullest, static_cast<double>(use.bytes) / allowed);
@@ -35,7 +37,7 @@ std::vector<LinkClassUse> link_classes(const Cluster& cluster, const Timeline& t
   }
   std::vector<LinkClassUse> all;
   for (auto& [key, use] : classes) {
-    use.busy /= use.links;
+    use.busy /= static_cast<double>(use.links);
     all.push_back(use);
   }
   std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.fullest > b.fullest; });
@@ -76,6 +78,12 @@ std::vector<CollectiveReport> collective_reports(const Scenario& scenario, const
   return reports;
 }
 
+std::vector<PathPiece> path(const Scenario& scenario, const Assembly& assembly, const Timeline& timeline) {
+  AloneTimes alone(assembly, scenario.run);
+  return critical_path(assembly.plan.program, assembly.network, timeline, scenario.run,
+                       [&](CollectiveId id, ClassId who) { return alone.of(id, who); });
+}
+
 void headline(const Scenario& scenario, RunResult& result) {
   const double step = to_seconds(result.step_time);
   const double chips = result.assembly.cluster->chips();
@@ -97,6 +105,22 @@ ClassId most_common_class(const std::vector<ClassBreakdown>& breakdown) {
   return most == breakdown.end() ? 0 : most->who;
 }
 
+namespace {
+
+/// What if nothing were wrong: the same scenario without its faults, folded.
+std::optional<Picoseconds> without_faults(const Scenario& scenario) {
+  if (scenario.cluster.chip_faults.empty() && scenario.cluster.link_faults.empty()) return std::nullopt;
+  Scenario healthy = scenario;
+  healthy.cluster.chip_faults.clear();
+  healthy.cluster.link_faults.clear();
+  healthy.fold = true;
+  healthy.run.record_memory = false;
+  const Assembly assembly = assemble(healthy);
+  return simulate(assembly.plan.program, assembly.network, healthy.run).step_time();
+}
+
+}  // namespace
+
 RunResult run(const Scenario& scenario) {
   RunResult result;
   result.assembly = assemble(scenario);
@@ -108,9 +132,10 @@ RunResult run(const Scenario& scenario) {
   result.breakdown = breakdown(program, result.timeline);
   result.collectives =
       collective_reports(scenario, result.assembly, result.timeline, most_common_class(result.breakdown));
-  result.links = link_classes(*result.assembly.cluster, result.timeline);
-  result.critical_path = critical_path(program, result.assembly.network, result.timeline, scenario.run);
+  result.links = link_classes(result.assembly, result.timeline);
+  result.critical_path = path(scenario, result.assembly, result.timeline);
   result.bottleneck = bottleneck(result);
+  result.step_time_without_faults = without_faults(scenario);
   return result;
 }
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "scenarios/layout.h"
 #include "scenarios/placement.h"
 #include "scenarios/scenario.h"
 #include "sim/breakdown.h"
@@ -19,8 +21,12 @@ struct Assembly {
   std::unique_ptr<Cluster> cluster;
   std::unique_ptr<Mesh> mesh;
   std::vector<RankedPlacement> placements;  // best first; the first is the one used; one entry when given
-  StepPlan plan;                            // plan.program is complete: communicators, plans, routes
-  Network network;
+  Communication communication;
+  std::unique_ptr<Symmetry> symmetry;  // which chips are played
+  bool folded = true;                  // false: all of them
+  StepPlan plan;                       // plan.program is complete: classes, communicators, plans, routes
+  Network network;                     // of the classes of links that are used
+  std::vector<LinkClass> links;        // what each link of the network stands for
 };
 
 Assembly assemble(const Scenario& scenario);
@@ -28,12 +34,12 @@ Assembly assemble(const Scenario& scenario);
 /// Use of one class of links ("ici x+") over the reported step.
 struct LinkClassUse {
   std::string kind;
-  std::uint32_t links = 0;
-  double capacity = 0;  // bytes/s of one
-  Bytes bytes = 0;      // of all
-  double busy = 0;      // share of the step, mean over the links
-  double busiest = 0;   // share of the step, the busiest link
-  double fullest = 0;   // bytes carried of what its capacity allows in the step, the fullest link
+  std::uint64_t links = 0;  // that are used at all
+  double capacity = 0;      // bytes/s of one
+  Bytes bytes = 0;          // of all
+  double busy = 0;          // share of the step, mean over the links
+  double busiest = 0;       // share of the step, the busiest link
+  double fullest = 0;       // bytes carried of what its capacity allows in the step, the fullest link
   std::uint32_t peak_flows = 0;
 };
 
@@ -62,7 +68,8 @@ struct RunResult {
   std::vector<CollectiveReport> collectives;
   std::vector<LinkClassUse> links;  // fullest first
   std::vector<PathPiece> critical_path;
-  std::string bottleneck;  // one plain sentence
+  std::string bottleneck;                               // one plain sentence
+  std::optional<Picoseconds> step_time_without_faults;  // where the scenario has faults
 };
 
 RunResult run(const Scenario& scenario);

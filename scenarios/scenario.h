@@ -39,6 +39,7 @@ struct Scenario {
   RingStyle ring = RingStyle::halves;
   bool weighted_parts = false;
   RunOptions run;
+  bool fold = true;  // play one chip of each class; false: every chip
   bool allow_oom = false;
   std::vector<Expectation> expect;
   std::vector<ResolvedKey> resolved;

@@ -18,6 +18,7 @@ const char* const examples = R"(Examples:
   stepsim run scenarios/examples/llama3-70b-v5p-fsdp-tp.yaml
   stepsim run SCENARIO --set parallelism.batch=8Mi --json result.json --trace trace.json
   stepsim check SCENARIO --expect
+  stepsim classes SCENARIO
   stepsim topology SCENARIO --dot - | dot -Tsvg > cluster.svg
   stepsim list models
 
@@ -29,6 +30,7 @@ struct Request {
   CheckArguments check;
   FlowsArguments flows;
   TopologyArguments topology;
+  ClassesArguments classes;
   ListArguments list;
   std::function<ExitCode()> command;
 };
@@ -55,6 +57,9 @@ void add_run(CLI::App& app, Request& request) {
   command->add_option("--steps", run.steps, "play so many steps (otherwise until two in a row are alike)")
       ->type_name("N")
       ->check(CLI::Range(1U, 1000U));
+  command->add_option("--fold", run.fold, "auto: play one chip of each class of like ones; off: every chip")
+      ->type_name("auto|off")
+      ->check(CLI::IsMember({"auto", "off"}));
   command->add_flag("--allow-oom", run.allow_oom, "exit 0 even if the configuration does not fit memory");
   command->callback([&request] { request.command = [&request] { return run_command(request.run); }; });
 }
@@ -86,6 +91,15 @@ void add_topology(CLI::App& app, Request& request) {
   command->callback([&request] { request.command = [&request] { return topology_command(request.topology); }; });
 }
 
+void add_classes(CLI::App& app, Request& request) {
+  CLI::App* command = app.add_subcommand(
+      "classes", "print which chips are alike, so that one is played for all, and what tells others apart");
+  ClassesArguments& classes = request.classes;
+  scenario_options(command, classes.scenario, classes.set, classes.json);
+  command->add_option("--most", classes.most, "rows at most")->type_name("N")->capture_default_str();
+  command->callback([&request] { request.command = [&request] { return classes_command(request.classes); }; });
+}
+
 void add_list(CLI::App& app, Request& request) {
   CLI::App* command = app.add_subcommand("list", "list the catalog and what is registered, with a line on each");
   command->add_option("WHAT", request.list.what, "one kind only")->check(CLI::IsMember(listed_things()));
@@ -100,6 +114,7 @@ void describe(CLI::App& app, Request& request) {
   add_check(app, request);
   add_flows(app, request);
   add_topology(app, request);
+  add_classes(app, request);
   add_list(app, request);
 }
 

@@ -25,6 +25,7 @@ struct RunArguments {
   std::string trace;             // a file, or empty
   std::uint32_t trace_classes = 64;
   std::uint32_t steps = 0;  // 0: until two steps are alike
+  std::string fold;         // "auto", "off", or empty: as the scenario says
   bool allow_oom = false;
 };
 ExitCode run_command(const RunArguments& arguments);
@@ -50,6 +51,14 @@ struct TopologyArguments {
   std::string dot;
 };
 ExitCode topology_command(const TopologyArguments& arguments);
+
+struct ClassesArguments {
+  std::string scenario;
+  std::vector<std::string> set;
+  std::string json;
+  std::size_t most = 32;  // rows
+};
+ExitCode classes_command(const ClassesArguments& arguments);
 
 struct ListArguments {
   std::string what;  // "chips", ..., empty: everything

@@ -19,6 +19,7 @@ namespace {
 std::vector<std::string> overrides(const RunArguments& arguments) {
   std::vector<std::string> all = arguments.set;
   if (arguments.steps > 0) all.push_back(fmt::format("simulation.exact_steps={}", arguments.steps));
+  if (!arguments.fold.empty()) all.push_back("simulation.fold=" + arguments.fold);
   if (arguments.allow_oom) all.push_back("allow_oom=true");
   return all;
 }
@@ -32,7 +33,9 @@ std::unique_ptr<OutputFile> trace_file(const RunArguments& arguments) {
 
 void trace(const RunArguments& arguments, const RunResult& result, OutputFile& file) {
   std::vector<std::string> kinds;
-  for (const GraphLink& link : result.assembly.cluster->links()) kinds.push_back(link.kind);
+  for (const LinkClass& link : result.assembly.links) {
+    kinds.push_back(result.assembly.cluster->link(link.one).kind);
+  }
   write_trace(file.stream(), {result.assembly.plan.program, result.timeline, kinds, arguments.trace_classes});
   file.commit();
   if (result.timeline.classes > arguments.trace_classes) {

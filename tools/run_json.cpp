@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "scenarios/class_report.h"
 #include "tools/format.h"
 #include "tools/path_summary.h"
 #include "tools/version.h"
@@ -146,6 +147,10 @@ std::string run_json(const Scenario& scenario, const RunResult& result) {
   json["parameters"] = parameters(scenario.model).total;
   json["chips"] = result.assembly.cluster->chips();
   json["classes"] = result.timeline.classes;
+  json["folding"] = {{"on", result.assembly.folded},
+                     {"links", result.assembly.links.size()},
+                     {"differ_by", why_classes_differ(result.assembly)}};
+  if (result.step_time_without_faults) put_time(json, "step_time_without_faults", *result.step_time_without_faults);
   put_headline(json, result);
   put_accounts(json, result);
   json["steps_played"] = result.timeline.steps;

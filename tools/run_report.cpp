@@ -1,6 +1,7 @@
 #include "tools/run_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <tuple>
@@ -16,6 +17,7 @@ namespace {
 constexpr int bar_cells = 24;
 constexpr std::size_t most_links = 8;
 constexpr std::size_t most_path_parts = 8;
+constexpr double least_told = 0.001;  // of the step: a straggler wait worth a line
 
 std::string title(const std::string& text, const std::string& note, bool colour) {
   return "\n" + paint(colour, Paint::bold, text) + (note.empty() ? "" : paint(colour, Paint::dim, "  " + note)) + "\n";
@@ -92,9 +94,38 @@ std::string of_classes(const RunResult& result, const ClassBreakdown& shown) {
   for (const ClassBreakdown& one : result.breakdown) chips += one.chips;
   if (result.breakdown.size() == 1)
     return fmt::format("alike on all {} chips", grouped(static_cast<std::int64_t>(chips)));
-  return fmt::format("on {} of {} chips; least and most of {} classes beside",
-                     grouped(static_cast<std::int64_t>(shown.chips)), grouped(static_cast<std::int64_t>(chips)),
-                     result.breakdown.size());
+  return fmt::format("on {} of {} chips; least and most of all chips beside",
+                     grouped(static_cast<std::int64_t>(shown.chips)), grouped(static_cast<std::int64_t>(chips)));
+}
+
+Picoseconds straggler_time(const ClassBreakdown& one) {
+  for (const BreakdownPart& part : one.parts) {
+    if (part.name == "straggler") return part.time;
+  }
+  return Picoseconds(0);
+}
+
+/// Who waits longest for late chips, and who the others wait for.
+std::string straggler_note(const RunResult& result, const TimeUnit& unit, bool colour) {
+  if (result.breakdown.size() < 2) return "";
+  const auto [least, most] =
+      std::minmax_element(result.breakdown.begin(), result.breakdown.end(),
+                          [](const auto& a, const auto& b) { return straggler_time(a) < straggler_time(b); });
+  if (share(straggler_time(*most), result.step_time) < least_told) return "";
+  double sum = 0;
+  double chips = 0;
+  for (const ClassBreakdown& one : result.breakdown) {
+    sum += static_cast<double>(one.chips) * to_seconds(straggler_time(one));
+    chips += static_cast<double>(one.chips);
+  }
+  const auto chip = [&](const ClassBreakdown& one) {
+    return fmt::format("[{}]",
+                       fmt::join(result.assembly.cluster->coordinates(result.assembly.symmetry->first(one.who)), ", "));
+  };
+  return note(fmt::format("straggler wait: {} on average; least on chip {} ({} {}), most on chip {} ({} {})",
+                          seconds_text(sum / chips), chip(*least), in_unit(straggler_time(*least), unit, 3), unit.name,
+                          chip(*most), in_unit(straggler_time(*most), unit, 3), unit.name),
+              colour);
 }
 
 std::string giga(double bytes_per_s) {
@@ -111,8 +142,15 @@ std::string headline(const Scenario& scenario, const RunResult& result, bool col
              Cell(significant(result.tokens_per_s_per_chip, 4), Paint::bold),
              Cell(significant(result.model_flops_per_s_per_chip / 1e12, 4), Paint::bold),
              Cell(percent_text(result.mfu), Paint::bold), peak});
-  const auto flops = scenario.cluster.chip.flops.find(scenario.strategy.dtype);
   std::string text = title("Step", "", colour) + table.text(colour);
+  if (result.step_time_without_faults) {
+    const Picoseconds healthy = *result.step_time_without_faults;
+    text += note(
+        fmt::format("without the faults: {}; they cost {} ({})", time_text(healthy),
+                    time_text(result.step_time - healthy), percent_text(share(result.step_time - healthy, healthy))),
+        colour);
+  }
+  const auto flops = scenario.cluster.chip.flops.find(scenario.strategy.dtype);
   if (flops != scenario.cluster.chip.flops.end()) {
     text += note(fmt::format("MFU of the dense {} peak, {} TFLOP/s; model FLOP: {}", scenario.strategy.dtype,
                              significant(flops->second / 1e12, 4), result.flop_formula),
@@ -140,7 +178,8 @@ std::string breakdown_table(const RunResult& result, bool colour) {
   table.rule();
   table.row({"step", Cell(in_unit(result.step_time, unit, 3), Paint::bold),
              percent_text(share(result.step_time, result.step_time))});
-  return title("Where the step goes", of_classes(result, *shown), colour) + table.text(colour);
+  return title("Where the step goes", of_classes(result, *shown), colour) + table.text(colour) +
+         straggler_note(result, unit, colour);
 }
 
 namespace {

@@ -15,6 +15,9 @@ std::string run_report(const Scenario& scenario, const RunResult& result, bool c
 /// "cluster", "mesh", "model", ...: what is simulated, also for `check`.
 std::string subject(const Scenario& scenario, const Assembly& assembly, bool colour);
 
+/// How many chips became how many classes, and what tells those apart.
+std::string folding_text(const Assembly& assembly);
+
 // The parts of the report, each with its title.
 std::string headline(const Scenario& scenario, const RunResult& result, bool colour);
 std::string breakdown_table(const RunResult& result, bool colour);

@@ -1,6 +1,8 @@
 // subject.cpp: the part of the report that says what is simulated.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "scenarios/class_report.h"
 #include "tools/format.h"
 #include "tools/run_report.h"
 #include "tools/table.h"
@@ -132,7 +134,46 @@ std::string placement_lines(const Scenario& scenario, const Assembly& assembly, 
   return text;
 }
 
+/// Slow chips, degraded links, and how transfers get round those that are down.
+std::vector<std::string> fault_lines(const Cluster& cluster) {
+  constexpr std::size_t most = 8;
+  std::vector<std::string> lines;
+  const auto chip_text = [&](ChipId chip) { return fmt::format("[{}]", fmt::join(cluster.coordinates(chip), ", ")); };
+  for (const ChipFault& fault : cluster.spec().chip_faults) {
+    lines.push_back(fmt::format("chip [{}] takes {:.4g} times as long", fmt::join(fault.at, ", "),
+                                static_cast<double>(fault.slower) / fault.than));
+  }
+  for (const LinkId id : cluster.faulty_links()) {
+    const GraphLink link = cluster.link(id);
+    if (link.down) continue;
+    lines.push_back(fmt::format("{} from {} to {} carries {}", link.kind, cluster.vertex(link.from).name,
+                                cluster.vertex(link.to).name, rate_text(static_cast<double>(link.capacity))));
+  }
+  for (const Detour& detour : cluster.detours()) {
+    std::vector<std::string> through;
+    for (const ChipId chip : detour.through) through.push_back(chip_text(chip));
+    lines.push_back(fmt::format("ici {} from {} to {} is down: its transfers go by {}", detour.port,
+                                chip_text(detour.from), chip_text(detour.to), joined(through, ", ")));
+  }
+  if (lines.size() > most) {
+    const std::size_t left_out = lines.size() - most;
+    lines.resize(most);
+    lines.push_back(fmt::format("{} more (stepsim topology lists them)", left_out));
+  }
+  return lines;
+}
+
 }  // namespace
+
+std::string folding_text(const Assembly& assembly) {
+  const std::uint32_t chips = assembly.cluster->chips();
+  const std::uint32_t classes = assembly.symmetry->classes();
+  if (!assembly.folded) return fmt::format("none: all {} chips are played", grouped(chips));
+  std::string text = fmt::format("{} {} play as {} {}, exactly", grouped(chips), chips == 1 ? "chip" : "chips",
+                                 grouped(classes), classes == 1 ? "class" : "classes");
+  if (classes > 1) text += ", told apart by " + joined(why_classes_differ(assembly), ", ");
+  return text;
+}
 
 std::string subject(const Scenario& scenario, const Assembly& assembly, bool colour) {
   std::string text = paint(colour, Paint::bold, scenario.name) + "\n";
@@ -144,6 +185,8 @@ std::string subject(const Scenario& scenario, const Assembly& assembly, bool col
     if (axis.extent > 1) text += line("", axis.name + " on " + assembly.mesh->describe(static_cast<int>(i)), colour);
   }
   text += placement_lines(scenario, assembly, colour);
+  text += line("folding", folding_text(assembly), colour);
+  for (const std::string& fault : fault_lines(*assembly.cluster)) text += line("fault", fault, colour);
   text += line("model", model_text(scenario.model), colour);
   text += line("batch", batch_text(scenario, assembly.cluster->chips()), colour);
   return text + line("strategy", strategy_text(scenario.strategy), colour);

@@ -25,7 +25,34 @@ std::string axes_text(const std::vector<HardwareAxis>& axes) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string topology_report(const Scenario& scenario, const TopologySummary& summary, bool colour) {
+std::string chip_text(const Cluster& cluster, ChipId chip) {
+  return fmt::format("[{}]", fmt::join(cluster.coordinates(chip), ", "));
+}
+
+std::string faults_text(const Cluster& cluster, bool colour) {
+  Table table({{"faults", Align::left}, {"", Align::left}});
+  for (const ChipFault& fault : cluster.spec().chip_faults) {
+    table.row({fmt::format("chip [{}]", fmt::join(fault.at, ", ")),
+               fmt::format("takes {:.4g} times as long", static_cast<double>(fault.slower) / fault.than)});
+  }
+  for (const LinkId id : cluster.faulty_links()) {
+    const GraphLink link = cluster.link(id);
+    if (link.down) continue;
+    table.row({fmt::format("{} from {} to {}", link.kind, cluster.vertex(link.from).name, cluster.vertex(link.to).name),
+               rate_text(static_cast<double>(link.capacity))});
+  }
+  for (const Detour& detour : cluster.detours()) {
+    std::vector<std::string> through;
+    for (const ChipId chip : detour.through) through.push_back(chip_text(cluster, chip));
+    table.row({fmt::format("ici {} from {} to {}", detour.port, chip_text(cluster, detour.from),
+                           chip_text(cluster, detour.to)),
+               fmt::format("down, round it by {}", fmt::join(through, ", "))});
+  }
+  return table.text(colour);
+}
+
+std::string topology_report(const Scenario& scenario, const Cluster& cluster, const TopologySummary& summary,
+                            bool colour) {
   Table figures({{"", Align::left}, {"", Align::left}});
   const auto figure = [&](const std::string& name, const std::string& value) {
     figures.row({Cell(name, Paint::dim), Cell(value)});
@@ -39,12 +66,29 @@ std::string topology_report(const Scenario& scenario, const TopologySummary& sum
   figure("diameter", fmt::format("{} {}", summary.diameter, summary.diameter == 1 ? "link" : "links"));
   Table links({{"links", Align::left}, {"number"}, {"capacity each"}, {"latency"}});
   for (const LinkKind& kind : summary.links) {
-    links.row({kind.kind, grouped(kind.count), rate_text(static_cast<double>(kind.capacity)), time_text(kind.latency)});
+    links.row({kind.kind, grouped(kind.count), kind.down ? "down" : rate_text(static_cast<double>(kind.capacity)),
+               time_text(kind.latency)});
   }
-  return paint(colour, Paint::bold, scenario.name) + "\n" + figures.text(colour) + "\n" + links.text(colour);
+  const ClusterSpec& spec = cluster.spec();
+  const bool faults = !spec.chip_faults.empty() || !spec.link_faults.empty();
+  return paint(colour, Paint::bold, scenario.name) + "\n" + figures.text(colour) + "\n" + links.text(colour) +
+         (faults ? "\n" + faults_text(cluster, colour) : "");
 }
 
-std::string topology_json(const Scenario& scenario, const TopologySummary& summary) {
+Json detours_json(const Cluster& cluster) {
+  Json list = Json::array();
+  for (const Detour& detour : cluster.detours()) {
+    Json through = Json::array();
+    for (const ChipId chip : detour.through) through.push_back(cluster.coordinates(chip));
+    list.push_back({{"from", cluster.coordinates(detour.from)},
+                    {"to", cluster.coordinates(detour.to)},
+                    {"port", detour.port},
+                    {"through", through}});
+  }
+  return list;
+}
+
+std::string topology_json(const Scenario& scenario, const Cluster& cluster, const TopologySummary& summary) {
   Json json{{"name", scenario.name}, {"kind", scenario.cluster.kind}, {"chip", scenario.cluster.chip.name}};
   json["chips"] = summary.chips;
   json["cores"] = summary.cores;
@@ -58,8 +102,10 @@ std::string topology_json(const Scenario& scenario, const TopologySummary& summa
     json["links"].push_back({{"kind", kind.kind},
                              {"number", kind.count},
                              {"capacity_bytes_per_s", kind.capacity},
-                             {"latency_ps", kind.latency.count()}});
+                             {"latency_ps", kind.latency.count()},
+                             {"down", kind.down}});
   }
+  json["detours"] = detours_json(cluster);
   json["bisection_bytes_per_s"] = summary.bisection;
   json["diameter_links"] = summary.diameter;
   return json.dump(2) + "\n";
@@ -76,7 +122,7 @@ ExitCode topology_command(const TopologyArguments& arguments) {
   if (dot_on_stdout && json.owns_stdout()) throw InputError("--dot", "standard output is taken by --json -");
   const Cluster cluster = build(scenario.cluster);
   const TopologySummary summary = summarize(cluster);
-  if (json.wanted()) json.write(topology_json(scenario, summary));
+  if (json.wanted()) json.write(topology_json(scenario, cluster, summary));
   if (dot != nullptr) {
     dot->stream() << to_dot(cluster);
     dot->commit();
@@ -84,7 +130,7 @@ ExitCode topology_command(const TopologyArguments& arguments) {
   if (dot_on_stdout) {
     print(to_dot(cluster));
   } else if (!json.owns_stdout()) {
-    print(topology_report(scenario, summary, colour_on_stdout()));
+    print(topology_report(scenario, cluster, summary, colour_on_stdout()));
   }
   return ExitCode::ok;
 }

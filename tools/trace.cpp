@@ -166,8 +166,7 @@ void Writer::sending(ClassId who) {
       const OpTimes& times = input_.timeline.at(step, who, id);
       if (op.kind != OpKind::collective || times.start == times.end) continue;
       const Collective& collective = program_.collectives[op.collective];
-      const Communicator& communicator = program_.communicators[collective.communicator];
-      const Bytes sent = bytes_sent(program_.plans[collective.plan], communicator.rank_of[who]);
+      const Bytes sent = bytes_sent(program_, collective, who);
       const double rate = static_cast<double>(sent) / to_seconds(times.end - times.start);
       auto& axis = changes[program_.names[op.tag.axis]];
       axis[times.start] += rate;

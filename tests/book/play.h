@@ -98,30 +98,20 @@ inline std::vector<RouteId> route_table(const Cluster& cluster, Network& network
   std::vector<RouteId> table(static_cast<std::size_t>(cluster.chips()) * plan.ports, none);
   for (ChipId chip = 0; chip < cluster.chips(); ++chip) {
     const std::uint32_t rank = communicator.rank_of[chip];
-    const std::size_t first = static_cast<std::size_t>(communicator.group_of[chip]) * communicator.members;
+    const auto members = communicator.members(communicator.group_of[chip]);
     for (std::uint32_t p = 0; p < plan.ports; ++p) {
       const Port& port = plan.port[static_cast<std::size_t>(rank) * plan.ports + p];
-      if (port.to == rank) continue;  // not used
-      const ChipId to = communicator.class_of[first + port.to];
+      if (port.to == no_member) continue;  // not used
+      const ChipId to = members[port.to];
       table[static_cast<std::size_t>(chip) * plan.ports + p] = port_route(cluster, network, spec.shape, chip, port, to);
     }
   }
   return table;
 }
 
-inline Communicator communicator_of(const Cluster& cluster, const Mesh& mesh, const std::vector<int>& mesh_axes) {
+inline Communicator communicator_of(const Mesh& mesh, const std::vector<int>& mesh_axes) {
   const Mesh::Groups groups = mesh.groups(mesh_axes);
-  Communicator communicator;
-  communicator.name = "group";
-  communicator.members = groups.members;
-  communicator.group_of = groups.group_of;
-  communicator.rank_of = groups.rank_of;
-  communicator.class_of.resize(cluster.chips());
-  for (ChipId chip = 0; chip < cluster.chips(); ++chip) {
-    communicator.class_of[static_cast<std::size_t>(groups.group_of[chip]) * groups.members + groups.rank_of[chip]] =
-        chip;
-  }
-  return communicator;
+  return communicator("group", groups.members, groups.group_of, groups.rank_of);
 }
 
 /// The same collectives, one after the other, in every group along these mesh axes.
@@ -129,13 +119,13 @@ inline double play_collectives(const Cluster& cluster, const Mesh& mesh, const s
                                std::vector<CollectiveSpec> specs, LatencyModel latency_model = LatencyModel::additive) {
   StepProgram program = programs_of(cluster.chips());
   Network network = cluster.network();
-  program.communicators.push_back(communicator_of(cluster, mesh, mesh_axes));
+  program.communicators.push_back(communicator_of(mesh, mesh_axes));
   const StreamId queue = program.stream("queue", false);
   for (CollectiveSpec& spec : specs) {
     spec.shape = mesh.group_shape(mesh_axes);
     const TransferPlan plan = collective_algorithms().at("algorithm", spec.algorithm).make(spec);
     const auto id = static_cast<CollectiveId>(program.collectives.size());
-    program.collectives.push_back({0, id, id, program.name(to_string(spec.kind)), spec.bytes});
+    program.collectives.push_back({0, {id}, id, program.name(to_string(spec.kind)), spec.bytes});
     program.route_tables.push_back(route_table(cluster, network, spec, plan, program.communicators[0]));
     program.plans.push_back(plan);
     Op op;

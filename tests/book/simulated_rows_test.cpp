@@ -164,10 +164,10 @@ double load_from_hosts(double bytes, double links) {
   spec.slices = 2;
   const Cluster cluster = build(spec);
   std::vector<Transfer> transfers;
-  for (LinkId link = 0; link < cluster.links().size(); ++link) {
-    const GraphLink& graph_link = cluster.links()[link];
+  for (LinkId link = 0; link < cluster.links(); ++link) {
+    const GraphLink graph_link = cluster.link(link);
     if (graph_link.kind != "pcie down" || transfers.size() >= static_cast<std::size_t>(links)) continue;
-    transfers.push_back({cluster.vertices()[graph_link.to].chip, {link}, static_cast<Bytes>(bytes / links)});
+    transfers.push_back({cluster.vertex(graph_link.to).chip, {link}, static_cast<Bytes>(bytes / links)});
   }
   return play_transfers(cluster, transfers);
 }

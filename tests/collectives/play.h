@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
@@ -64,13 +65,9 @@ inline std::vector<RouteId> route_table(const TransferPlan& plan, std::size_t ax
 }
 
 inline void add_communicator(StepProgram& program, std::uint32_t members) {
-  Communicator all{.name = "all", .members = members, .class_of = {}, .group_of = {}, .rank_of = {}};
-  for (std::uint32_t m = 0; m < members; ++m) {
-    all.class_of.push_back(m);
-    all.group_of.push_back(0);
-    all.rank_of.push_back(m);
-  }
-  program.communicators.push_back(all);
+  std::vector<std::uint32_t> ranks(members);
+  std::iota(ranks.begin(), ranks.end(), 0U);
+  program.communicators.push_back(communicator("all", members, std::vector<std::uint32_t>(members, 0), ranks));
 }
 
 /// The program of a member that arrives at `when`.
@@ -98,7 +95,7 @@ inline LoneCollective set_up(const CollectiveSpec& spec, const Surroundings& aro
   add_communicator(a.program, plan.members);
   a.program.route_tables.push_back(route_table(plan, a.axes));
   const NameId kind = a.program.name(to_string(spec.kind));
-  a.program.collectives.push_back({.communicator = 0, .plan = 0, .routes = 0, .kind = kind, .array = spec.bytes});
+  a.program.collectives.push_back({.communicator = 0, .plans = {0}, .routes = 0, .kind = kind, .array = spec.bytes});
   a.program.plans.push_back(plan);
   a.program.programs.push_back(arrive_and_take_part(a.program, Picoseconds(0)));
   a.program.program_of.assign(plan.members, 0);

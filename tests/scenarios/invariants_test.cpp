@@ -71,13 +71,16 @@ Sent planned(const Assembly& assembly) {
   for (const Op& op : program.programs.front().ops) {
     if (op.kind != OpKind::collective) continue;
     const Collective& collective = program.collectives[op.collective];
-    const TransferPlan& plan = program.plans[collective.plan];
     const Communicator& family = program.communicators[collective.communicator];
     for (ClassId who = 0; who < program.program_of.size(); ++who) {
+      const TransferPlan& plan = program.plans[collective.plan(family.group_of[who])];
+      const auto chips = static_cast<std::int64_t>(program.chips_of[who]);
       for (const Run& run : plan.roles[plan.role_of[family.rank_of[who]]].runs) {
         const RouteId route = program.route_tables[collective.routes][who * plan.ports + run.port];
-        sent.bytes += run.bytes * run.count;
-        for (const Hop& hop : assembly.network.hops(route)) sent.over_links += run.bytes * run.count * hop.count;
+        sent.bytes += run.bytes * run.count * chips;
+        for (const Hop& hop : assembly.network.hops(route)) {
+          sent.over_links += run.bytes * run.count * hop.count * assembly.links[hop.link].links;
+        }
       }
     }
   }
@@ -92,8 +95,10 @@ TEST_P(RandomScenario, BytesOverLinksAreTheKnownVolume) {
   EXPECT_EQ(sent.bytes, known_volume(result.assembly, scenario.strategy));
   if (!result.timeline.periodic) GTEST_SKIP() << "contention makes steps differ in turn";
   std::int64_t carried = 0;
-  for (const LinkUse& use : result.timeline.links_at_end[4]) carried += use.bytes;
-  for (const LinkUse& use : result.timeline.links_at_end[3]) carried -= use.bytes;
+  for (LinkId link = 0; link < result.assembly.links.size(); ++link) {
+    const auto& totals = result.timeline.links_at_end;
+    carried += (totals[4][link].bytes - totals[3][link].bytes) * result.assembly.links[link].links;
+  }
   EXPECT_EQ(carried, sent.over_links);
 }
 
@@ -104,7 +109,7 @@ TEST_P(RandomScenario, NoStepBeatsPeakFlopsOrLinks) {
   EXPECT_LE(result.mfu, 1.0);
   for (const LinkClassUse& use : result.links) {
     EXPECT_LE(use.busiest, 1.0);
-    EXPECT_LE(static_cast<double>(use.bytes), use.capacity * step * use.links * (1 + 1e-9));
+    EXPECT_LE(static_cast<double>(use.bytes), use.capacity * step * static_cast<double>(use.links) * (1 + 1e-9));
   }
 }
 
@@ -130,9 +135,7 @@ Network twice_as_fast(const Network& network) {
     fast.add_link(2 * network.capacity(link), Picoseconds(network.latency(link).count() / 2));
   }
   for (RouteId route = 0; route < network.routes(); ++route) {
-    std::vector<LinkId> links;
-    for (const Hop& hop : network.hops(route)) links.push_back(hop.link);
-    fast.add_route(links);
+    fast.add_route(network.hops(route), Picoseconds(network.route_latency(route).count() / 2));
   }
   return fast;
 }
@@ -142,7 +145,8 @@ std::int64_t longest_chain(const StepProgram& program) {
   std::int64_t sum = 0;
   for (const Op& op : program.programs.front().ops) {
     if (op.kind != OpKind::collective) continue;
-    for (const Run& run : program.plans[program.collectives[op.collective].plan].roles.front().runs) sum += run.count;
+    const TransferPlan& plan = program.plans[program.collectives[op.collective].plan(0)];
+    for (const Run& run : plan.roles.front().runs) sum += run.count;
   }
   return sum;
 }

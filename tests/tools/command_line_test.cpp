@@ -23,7 +23,7 @@ const std::string small = "'" + data("small.yaml") + "'";
 TEST(CommandLine, HelpAndVersionExitWithZero) {
   const Outcome help = stepsim("--help");
   EXPECT_EQ(help.code, 0);
-  for (const char* word : {"run", "check", "flows", "topology", "list", "Examples:", "Exit codes:"}) {
+  for (const char* word : {"run", "check", "flows", "topology", "classes", "list", "Examples:", "Exit codes:"}) {
     EXPECT_THAT(help.out, HasSubstr(word));
   }
   EXPECT_EQ(stepsim("run --help").code, 0);
@@ -56,7 +56,7 @@ TEST(CommandLine, SameInputSameBytes) {
 }
 
 TEST(CommandLine, JsonOnStandardOutputHasNothingElseThere) {
-  for (const std::string command : {"run ", "check ", "check --expect ", "topology "}) {
+  for (const std::string command : {"run ", "check ", "check --expect ", "topology ", "classes "}) {
     const Outcome one = stepsim(command + small + " --json -");
     EXPECT_EQ(one.code, 0) << command << one.err;
     EXPECT_TRUE(Json::accept(one.out)) << command;
@@ -67,13 +67,52 @@ TEST(CommandLine, JsonOnStandardOutputHasNothingElseThere) {
 TEST(CommandLine, JsonToAFileAndReportToStandardOutput) {
   const Folder folder;
   const Outcome run = stepsim("run " + small + " --json '" + folder.file("run.json") + "' --trace '" +
-                              folder.file("trace.json") + "' --trace-classes 2");
+                              folder.file("trace.json") + "' --trace-classes 2 --fold off");
   EXPECT_EQ(run.code, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("Where the step goes"));
   EXPECT_THAT(run.err, HasSubstr("the trace shows 2 of 16 classes"));
   EXPECT_EQ(folder.files(), 2U);  // nothing passing is left beside them
   EXPECT_GT(Json::parse(text_of(folder.file("run.json")))["step_time_ps"].get<std::int64_t>(), 0);
   EXPECT_FALSE(Json::parse(text_of(folder.file("trace.json")))["traceEvents"].empty());
+}
+
+// small.yaml is FSDP on a closed 4x4 slice: every chip does the same (one class); an open x axis tells its four
+// coordinates apart.
+TEST(CommandLine, ClassesSayHowManyChipsAreAlikeAndWhyOthersAreNot) {
+  const Outcome alike = stepsim("classes " + small);
+  EXPECT_EQ(alike.code, 0) << alike.err;
+  EXPECT_THAT(alike.out, HasSubstr("16 chips play as 1 class, exactly"));
+  const std::string open = " --set cluster.wraps=[false,true] --set 'parallelism.placement={fsdp: x, tensor: y}'";
+  const Outcome line = stepsim("classes " + small + open);
+  EXPECT_THAT(line.out, HasSubstr("16 chips play as 4 classes, exactly, told apart by position along x in fsdp"));
+  const Json json = Json::parse(stepsim("classes " + small + open + " --json -").out);
+  ASSERT_EQ(json["classes"].size(), 4U);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(json["classes"][i]["chips"], 4);
+    EXPECT_EQ(json["classes"][i]["traits"]["position along x in fsdp"], std::to_string(i) + " of 4");
+  }
+  EXPECT_THAT(stepsim("classes " + small + open + " --most 1").out, HasSubstr("3 more classes"));
+}
+
+TEST(CommandLine, FoldOffPlaysEveryChipToTheSameStep) {
+  const Json folded = Json::parse(stepsim("run " + small + " --json -").out);
+  const Json whole = Json::parse(stepsim("run " + small + " --fold off --json -").out);
+  EXPECT_EQ(folded["classes"], 1);
+  EXPECT_EQ(whole["classes"], 16);
+  EXPECT_EQ(folded["step_time_ps"], whole["step_time_ps"]);
+  EXPECT_EQ(folded["collectives"], whole["collectives"]);
+  EXPECT_EQ(folded["memory"], whole["memory"]);
+  EXPECT_EQ(stepsim("run " + small + " --fold on").code, 2);
+}
+
+TEST(CommandLine, FaultsAreNamedInTheReportBesideTheStepWithoutThem) {
+  const Outcome run = stepsim("run " + small +
+                              " --set 'faults={chips: [{at: [1, 0], slowdown: 1.5}], cables: [{at: [0, 0], port: y+, "
+                              "down: true}]}'");
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("chip [1, 0] takes 1.5 times as long"));
+  EXPECT_THAT(run.out, HasSubstr("ici y+ from [0, 0] to [0, 1] is down: its transfers go by"));
+  EXPECT_THAT(run.out, HasSubstr("without the faults: "));
 }
 
 TEST(CommandLine, StepsAndOverridesShowInTheResolvedScenario) {

@@ -28,9 +28,12 @@ Traced traced(const std::vector<std::string>& overrides, std::uint32_t classes) 
   Traced one;
   one.scenario = load(data("small.yaml"), overrides, default_catalog());
   one.scenario.run.record_memory = true;
+  one.scenario.fold = false;  // every chip has its place in the trace
   one.result = run(one.scenario);
   std::vector<std::string> kinds;
-  for (const GraphLink& link : one.result.assembly.cluster->links()) kinds.push_back(link.kind);
+  for (const LinkClass& link : one.result.assembly.links) {
+    kinds.push_back(one.result.assembly.cluster->link(link.one).kind);
+  }
   std::ostringstream out;
   write_trace(out, {one.result.assembly.plan.program, one.result.timeline, kinds, classes});
   one.text = out.str();

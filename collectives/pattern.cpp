@@ -1,0 +1,29 @@
+#include "collectives/pattern.h"
+
+namespace stepsim {
+
+TransferPlan tabulate(const TransferPattern& pattern) {
+  TransferPlan plan;
+  plan.members = pattern.members;
+  plan.ports = pattern.ports;
+  plan.roles = pattern.roles;
+  plan.eager = pattern.eager;
+  plan.role_of.reserve(plan.members);
+  plan.port.reserve(std::size_t{plan.members} * plan.ports);
+  for (std::uint32_t member = 0; member < plan.members; ++member) {
+    plan.role_of.push_back(pattern.role_of(member));
+    for (std::uint32_t port = 0; port < plan.ports; ++port) plan.port.push_back(pattern.port(member, port));
+  }
+  return plan;
+}
+
+std::vector<std::vector<bool>> ports_in_use(const TransferPattern& pattern) {
+  std::vector<std::vector<bool>> used;
+  for (const Role& role : pattern.roles) {
+    used.emplace_back(pattern.ports, false);
+    for (const Run& run : role.runs) used.back()[run.port] = true;
+  }
+  return used;
+}
+
+}  // namespace stepsim

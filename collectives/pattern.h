@@ -1,0 +1,30 @@
+// pattern.h: a collective before it is laid out for a group: the same as a TransferPlan (transfer_plan.h), but as
+// functions of the member, so that a group of half a million members costs no more than one of a few.
+//
+// Both sides are made from it: the edges between chips that the fold looks at, and the plan that the clock plays.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "sim/transfer_plan.h"
+
+namespace stepsim {
+
+struct TransferPattern {
+  std::uint32_t members = 0;
+  std::uint32_t ports = 0;  // per member, outgoing and incoming alike
+  std::vector<Role> roles;
+  bool eager = false;
+  std::function<std::uint32_t(std::uint32_t member)> role_of;
+  std::function<Port(std::uint32_t member, std::uint32_t port)> port;  // to: no_member where it is not used
+};
+
+/// The pattern written out, member by member.
+TransferPlan tabulate(const TransferPattern& pattern);
+
+/// Per role and port: does the role send through it?
+std::vector<std::vector<bool>> ports_in_use(const TransferPattern& pattern);
+
+}  // namespace stepsim

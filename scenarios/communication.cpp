@@ -1,0 +1,157 @@
+#include "scenarios/communication.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "scenarios/placement.h"
+
+namespace stepsim {
+namespace {
+
+/// Colours that also tell apart what a feature tells apart. Numbers go by first appearance.
+template <class Feature>
+void tell_apart(std::vector<std::uint32_t>& colours, Feature feature) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> known;
+  for (std::uint32_t i = 0; i < colours.size(); ++i) {
+    colours[i] = known.try_emplace({colours[i], feature(i)}, static_cast<std::uint32_t>(known.size())).first->second;
+  }
+}
+
+/// What the members of a family's groups do, by rank.
+struct Ranks {
+  std::vector<std::uint32_t> colour;                         // equal only if all roles are
+  std::map<std::pair<int, int>, std::vector<bool>> moves;    // hardware axis, hops: who sends so
+  std::vector<std::pair<std::size_t, std::uint32_t>> sends;  // pattern, port: by the cluster's routes
+};
+
+Ranks ranks(const Communication& all, std::size_t family) {
+  const Groups& groups = all.families[family].groups;
+  Ranks ranks;
+  ranks.colour.assign(groups.members(), 0);
+  for (std::size_t i = 0; i < all.patterns.size(); ++i) {
+    if (all.patterns[i].family != family) continue;
+    const TransferPattern& pattern = all.patterns[i].pattern;
+    std::vector<std::uint32_t> role(groups.members(), 0);
+    if (pattern.roles.size() > 1) {
+      for (std::uint32_t rank = 0; rank < groups.members(); ++rank) role[rank] = pattern.role_of(rank);
+      tell_apart(ranks.colour, [&](std::uint32_t rank) { return role[rank]; });
+    }
+    for (std::uint32_t p = 0; p < pattern.ports; ++p) {
+      const Port port = pattern.port(0, p);
+      if (port.axis < 0) {
+        ranks.sends.emplace_back(i, p);
+        continue;
+      }
+      const GroupAxis& axis = groups.shape()[static_cast<std::size_t>(port.axis)];
+      std::vector<bool>& by = ranks.moves[{axis.hardware_axis, port.direction * axis.hops}];
+      by.resize(groups.members(), false);
+      for (std::uint32_t rank = 0; rank < groups.members(); ++rank) {
+        if (all.patterns[i].used[role[rank]][p]) by[rank] = true;
+      }
+    }
+  }
+  return ranks;
+}
+
+bool all_true(const std::vector<bool>& list) {
+  return std::find(list.begin(), list.end(), false) == list.end();
+}
+
+/// Adds the chips that send by this move; everyone stays everyone.
+void add_move(std::vector<Move>& moves, const Cluster& cluster, const Groups& groups, std::pair<int, int> way,
+              const std::vector<bool>& by_rank, const std::function<bool(ChipId)>& takes_part) {
+  if (std::find(by_rank.begin(), by_rank.end(), true) == by_rank.end()) return;
+  auto move =
+      std::find_if(moves.begin(), moves.end(), [&](const Move& one) { return std::pair(one.axis, one.hops) == way; });
+  const bool is_new = move == moves.end();
+  if (is_new) move = moves.insert(moves.end(), Move{way.first, way.second, {}});
+  if (!is_new && move->by.empty()) return;
+  if (all_true(by_rank) && !takes_part) {
+    move->by.clear();
+    return;
+  }
+  move->by.resize(cluster.chips(), false);
+  for (ChipId chip = 0; chip < cluster.chips(); ++chip) {
+    if (takes_part && !takes_part(chip)) continue;
+    if (by_rank[groups.rank_of(chip)]) move->by[chip] = true;
+  }
+}
+
+/// Kinds count from `first_kind`, one for each port that the receiver may count them under.
+void add_sends(std::vector<Send>& sends, const Cluster& cluster, const Communication& all,
+               const std::pair<std::size_t, std::uint32_t>& way, std::uint32_t first_kind) {
+  const FamilyPattern& one = all.patterns[way.first];
+  const Groups& groups = all.families[one.family].groups;
+  for (ChipId chip = 0; chip < cluster.chips(); ++chip) {
+    if (all.takes_part && !all.takes_part(chip)) continue;
+    const Port port = one.pattern.port(groups.rank_of(chip), way.second);
+    if (port.to != no_member) sends.push_back({chip, groups.member(chip, port.to), 0, first_kind + port.to_port});
+  }
+}
+
+}  // namespace
+
+Communication communication(const Scenario& scenario, const std::vector<CollectiveRequest>& requests,
+                            const Mesh& mesh) {
+  const Registry<Algorithm> algorithms = collective_algorithms();
+  Communication all;
+  std::map<std::vector<std::string>, std::size_t> families;
+  std::map<std::tuple<std::size_t, CollectiveKind, Bytes>, std::size_t> patterns;
+  for (const CollectiveRequest& request : requests) {
+    const CollectiveSpec spec = collective_spec(scenario, request, mesh);
+    const auto [family, new_family] = families.try_emplace(request.axes, all.families.size());
+    if (new_family) all.families.push_back({group_name(request.axes), Groups(mesh.hardware(), spec.shape)});
+    const auto [known, is_new] = patterns.try_emplace({family->second, spec.kind, spec.bytes}, all.patterns.size());
+    if (is_new) {
+      TransferPattern pattern = algorithms.at("collectives", spec.algorithm).pattern(spec);
+      std::vector<std::vector<bool>> used = ports_in_use(pattern);
+      all.patterns.push_back({family->second, std::move(pattern), std::move(used)});
+    }
+    all.pattern_of.push_back(known->second);
+  }
+  return all;
+}
+
+std::vector<std::pair<ChipId, Slowness>> slow_chips(const Cluster& cluster) {
+  std::vector<std::pair<ChipId, Slowness>> slow;
+  for (const ChipFault& fault : cluster.spec().chip_faults) {
+    slow.push_back({cluster.chip_at(fault.at), {fault.slower, fault.than}});
+  }
+  return slow;
+}
+
+Traffic traffic(const Cluster& cluster, const Communication& communication) {
+  Traffic all;
+  all.colours.assign(cluster.chips(), 0);
+  std::map<ChipId, std::uint32_t> slow;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> speeds;
+  for (const auto& [chip, how] : slow_chips(cluster)) {
+    slow[chip] =
+        speeds.try_emplace({how.slower, how.than}, static_cast<std::uint32_t>(speeds.size() + 1)).first->second;
+  }
+  if (!slow.empty()) {
+    tell_apart(all.colours, [&](ChipId chip) { return slow.count(chip) > 0 ? slow.at(chip) : 0; });
+  }
+  if (communication.takes_part) {
+    tell_apart(all.colours, [&](ChipId chip) { return communication.takes_part(chip) ? 1U : 0U; });
+  }
+  std::uint32_t kind = 0;
+  for (std::size_t family = 0; family < communication.families.size(); ++family) {
+    const Groups& groups = communication.families[family].groups;
+    const Ranks own = ranks(communication, family);
+    if (std::any_of(own.colour.begin(), own.colour.end(), [&](std::uint32_t one) { return one != own.colour[0]; })) {
+      tell_apart(all.colours, [&](ChipId chip) { return own.colour[groups.rank_of(chip)]; });
+    }
+    for (const auto& [way, by_rank] : own.moves)
+      add_move(all.moves, cluster, groups, way, by_rank, communication.takes_part);
+    for (const auto& way : own.sends) {
+      add_sends(all.sends, cluster, communication, way, kind);
+      kind += communication.patterns[way.first].pattern.ports;
+    }
+  }
+  return all;
+}
+
+}  // namespace stepsim

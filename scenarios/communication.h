@@ -1,0 +1,42 @@
+// communication.h: the collectives of a plan on a mesh, before anyone decides which chips are played.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "collectives/pattern.h"
+#include "scenarios/scenario.h"
+#include "topology/groups.h"
+#include "topology/symmetry.h"
+
+namespace stepsim {
+
+/// All groups along one set of mesh axes.
+struct GroupFamily {
+  std::string name;
+  Groups groups;
+};
+
+/// One kind of collective in all groups of a family.
+struct FamilyPattern {
+  std::size_t family = 0;
+  TransferPattern pattern;
+  std::vector<std::vector<bool>> used;  // [role][port]
+};
+
+struct Communication {
+  std::vector<GroupFamily> families;
+  std::vector<FamilyPattern> patterns;
+  std::vector<std::size_t> pattern_of;     // per request of the plan
+  std::function<bool(ChipId)> takes_part;  // empty: every chip does
+};
+
+Communication communication(const Scenario& scenario, const std::vector<CollectiveRequest>& requests, const Mesh& mesh);
+
+/// The cluster's slow chips: how many times longer each computes (nominal where it is not listed).
+std::vector<std::pair<ChipId, Slowness>> slow_chips(const Cluster& cluster);
+
+/// What the fold looks at: chips are told apart by speed and by their roles, edges are what they send.
+Traffic traffic(const Cluster& cluster, const Communication& communication);
+
+}  // namespace stepsim
