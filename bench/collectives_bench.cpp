@@ -41,13 +41,19 @@ void torus_all_reduce(benchmark::State& state) {
   const int n = static_cast<int>(state.range(0));
   play_repeatedly(state, all_reduce({ring_of(n), ring_of(n), ring_of(n)}));
 }
-BENCHMARK(torus_all_reduce)->Arg(4)->Arg(8)->Unit(benchmark::kMillisecond);
+BENCHMARK(torus_all_reduce)->Arg(4)->Arg(8)->Arg(16)->Unit(benchmark::kMillisecond);
 
 // Unequal axes: parts meet on links and share them.
 void torus_with_shared_links(benchmark::State& state) {
   play_repeatedly(state, all_reduce({ring_of(16), ring_of(8), ring_of(4)}));
 }
 BENCHMARK(torus_with_shared_links)->Unit(benchmark::kMillisecond);
+
+// All 8960 chips of a pod, 6.6 million transfers.
+void shared_links_of_a_pod(benchmark::State& state) {
+  play_repeatedly(state, all_reduce({ring_of(16), ring_of(20), ring_of(28)}));
+}
+BENCHMARK(shared_links_of_a_pod)->Iterations(1)->Unit(benchmark::kMillisecond);
 
 // The plan of a pod: 8960 members, 18 ports each.
 void plan_of_a_pod(benchmark::State& state) {

@@ -62,6 +62,9 @@ class Words {
 
   void colour_places();
   void note_move(const Move& move);
+  void note_jump(const Move& move);
+  void note_straight(const Move& move);
+  void note_each(const Move& move);
   void note_sends();
   void mark(ChipId chip, const std::vector<LinkId>& route);
   [[nodiscard]] std::uint32_t word(const std::vector<LinkId>& route);
@@ -74,6 +77,7 @@ class Words {
   std::vector<LabelledEdges> edges_;
   std::map<std::uint32_t, Port> ports_;                        // those of ICI in use
   std::map<std::vector<std::uint32_t>, std::uint32_t> words_;  // ports of a route
+  std::vector<std::pair<int, int>> jumps_;                     // by everyone: axis, hops
   bool hosts_ = false;                                         // does any route lead through hosts?
 };
 
@@ -121,23 +125,55 @@ void Words::mark(ChipId chip, const std::vector<LinkId>& route) {
 }
 
 void Words::note_move(const Move& move) {
-  const HardwareAxis& axis = cluster_.axes()[static_cast<std::size_t>(move.axis)];
-  if (axis.direct) {
-    hosts_ = true;
-    LabelledEdges to = steps(cluster_, move.axis, move.hops);
-    for (ChipId chip = 0; chip < move.by.size(); ++chip) {
-      if (!move.by[chip]) to[chip] = no_node;
-    }
-    edges_.push_back(std::move(to));
-    return;
+  if (cluster_.axes()[static_cast<std::size_t>(move.axis)].direct) {
+    note_jump(move);
+  } else if (cluster_.detours().empty()) {
+    note_straight(move);
+  } else {
+    note_each(move);
   }
+}
+
+/// A jump by everyone is, seen from the other end, the jump back by everyone: one of the two will do.
+void Words::note_jump(const Move& move) {
+  hosts_ = true;
+  const bool known =
+      move.by.empty() && std::find(jumps_.begin(), jumps_.end(), std::pair(move.axis, -move.hops)) != jumps_.end();
+  if (known) return;
+  if (move.by.empty()) jumps_.emplace_back(move.axis, move.hops);
+  LabelledEdges to = steps(cluster_, move.axis, move.hops);
+  for (ChipId chip = 0; chip < move.by.size(); ++chip) {
+    if (!move.by[chip]) to[chip] = no_node;
+  }
+  edges_.push_back(std::move(to));
+}
+
+/// Without detours every chip's word is the same: one port, as often as there are hops.
+void Words::note_straight(const Move& move) {
   const int direction = move.hops < 0 ? -1 : 1;
-  if (cluster_.detours().empty() && move.by.empty()) {
-    const ChipId inside = direction > 0 ? 0 : cluster_.step(0, move.axis, axis.wraps ? 0 : 1);
-    Port& port = ports_[cluster_.owner(cluster_.along(inside, move.axis, direction).front()).port];
-    port = {move.axis, direction, true, {}};
+  const auto user = static_cast<ChipId>(std::find(move.by.begin(), move.by.end(), true) - move.by.begin());
+  Port& port = ports_[cluster_.owner(cluster_.along(user, move.axis, direction).front()).port];
+  port.axis = move.axis;
+  port.direction = direction;
+  if (move.by.empty()) {
+    port.everywhere = true;
     return;
   }
+  std::vector<std::uint32_t> sends(colours_.size(), 0);
+  std::copy(move.by.begin(), move.by.end(), sends.begin());
+  combine(colours_, sends);
+  if (port.everywhere) return;
+  const LabelledEdges next = steps(cluster_, move.axis, direction);
+  if (port.to.empty()) port.to.assign(cluster_.places(), no_node);
+  for (ChipId chip = user; chip < cluster_.chips(); ++chip) {
+    if (!move.by[chip]) continue;
+    ChipId at = chip;
+    for (int hop = 0; hop < std::abs(move.hops); ++hop) at = port.to[at] = next[at];
+  }
+}
+
+/// Round links that are down, words differ from chip to chip.
+void Words::note_each(const Move& move) {
   std::vector<LinkId> route;
   std::vector<std::uint32_t> feature(colours_.size(), 0);
   for (ChipId chip = 0; chip < cluster_.chips(); ++chip) {
@@ -169,9 +205,17 @@ void Words::note_sends() {
   }
 }
 
+/// A port used everywhere is, seen from the other end, the port of the other direction: one of the two will do.
 void Words::add_port_edges() {
   for (auto& [number, port] : ports_) {
-    edges_.push_back(port.everywhere ? steps(cluster_, port.axis, port.direction) : std::move(port.to));
+    if (!port.everywhere) {
+      edges_.push_back(std::move(port.to));
+      continue;
+    }
+    const bool known = std::any_of(ports_.begin(), ports_.find(number), [&](const auto& other) {
+      return other.second.everywhere && other.second.axis == port.axis;
+    });
+    if (!known) edges_.push_back(steps(cluster_, port.axis, port.direction));
   }
 }
 

@@ -174,6 +174,10 @@ struct NamedCluster {
   ClusterSpec spec;
 };
 
+void PrintTo(const NamedCluster& cluster, std::ostream* out) {
+  *out << cluster.name;
+}
+
 ChipSpec chip() {
   ChipSpec chip;
   chip.name = "test chip";

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "scenarios/catalog.h"
-#include "tests/scenarios/fold_compare.h"
+#include "tests/scenarios/fold_results.h"
 
 namespace stepsim::testing {
 namespace {
@@ -20,8 +20,14 @@ struct Case {
 };
 
 void PrintTo(const Case& one, std::ostream* out) {
-  *out << "--set 'cluster=" << one.cluster << "' --set 'parallelism=" << one.parallelism << "'";
-  for (const std::string& more : one.more) *out << " --set '" << more << "'";
+  *out << one.name;
+}
+
+/// How to play the case again, on scenarios/examples/mlp-v5p-4x4x4-dp.yaml.
+std::string overrides_of(const Case& one) {
+  std::string all = "--set 'cluster=" + one.cluster + "' --set 'parallelism=" + one.parallelism + "'";
+  for (const std::string& more : one.more) all += " --set '" + more + "'";
+  return all;
 }
 
 Scenario scenario(const Case& one) {
@@ -35,36 +41,34 @@ Scenario scenario(const Case& one) {
 
 class FoldMatrix : public ::testing::TestWithParam<Case> {};
 
-TEST_P(FoldMatrix, FoldedIsEveryChipToThePicosecond) {
-  Scenario one = scenario(GetParam());
-  const RunResult folded = run(one);
-  one.fold = false;
-  const RunResult whole = run(one);
-  const Symmetry& symmetry = *folded.assembly.symmetry;
-  const Communication& communication = folded.assembly.communication;
-  EXPECT_EQ(whole.assembly.symmetry->classes(), whole.assembly.cluster->chips());
-  EXPECT_EQ(why_not_symmetric(*folded.assembly.cluster, traffic(*folded.assembly.cluster, communication), symmetry),
-            "");
-  EXPECT_EQ(different_results(folded, whole), "");
-  if (GetParam().classes > 0) {
-    EXPECT_EQ(symmetry.classes(), GetParam().classes);
-  }
-  RecordProperty("classes", static_cast<int>(symmetry.classes()));
-  RecordProperty("chips", static_cast<int>(whole.assembly.cluster->chips()));
-}
-
-// Another engine than AloneTimes for the share of contention: each group of chips played by itself as it stands.
-TEST_P(FoldMatrix, ContentionIsAgainstTheGroupAlone) {
-  Scenario one = scenario(GetParam());
-  const RunResult folded = run(one);
-  one.fold = false;
-  const RunResult whole = run(one);
+/// Another engine than AloneTimes for the share of contention: each group of chips played by itself as it stands.
+void expect_contention_against_the_group_alone(const Scenario& scenario, const RunResult& folded,
+                                               const RunResult& whole) {
   const std::vector<PathPiece> path =
-      critical_path(whole.assembly.plan.program, whole.assembly.network, whole.timeline, one.run);
+      critical_path(whole.assembly.plan.program, whole.assembly.network, whole.timeline, scenario.run);
   ASSERT_EQ(path.size(), folded.critical_path.size());
   for (std::size_t i = 0; i < path.size(); ++i) {
     EXPECT_EQ(text(path[i].contention), text(folded.critical_path[i].contention)) << "piece " << i;
   }
+}
+
+TEST_P(FoldMatrix, FoldedIsEveryChipToThePicosecond) {
+  SCOPED_TRACE(overrides_of(GetParam()));
+  Scenario one = scenario(GetParam());
+  const RunResult folded = run(one);
+  one.fold = false;
+  const RunResult whole = run(one);
+  const Cluster& cluster = *folded.assembly.cluster;
+  const Symmetry& symmetry = *folded.assembly.symmetry;
+  EXPECT_EQ(whole.assembly.symmetry->classes(), cluster.chips());
+  EXPECT_EQ(why_not_symmetric(cluster, traffic(cluster, folded.assembly.communication), symmetry), "");
+  EXPECT_EQ(different_results(folded, whole), "");
+  expect_contention_against_the_group_alone(one, folded, whole);
+  if (GetParam().classes > 0) {
+    EXPECT_EQ(symmetry.classes(), GetParam().classes);
+  }
+  RecordProperty("classes", static_cast<int>(symmetry.classes()));
+  RecordProperty("chips", static_cast<int>(cluster.chips()));
 }
 
 std::string name(const ::testing::TestParamInfo<Case>& info) {
@@ -80,6 +84,7 @@ const std::string llama =
     "model={base: llama3-8b, layers: 2, d_model: 1024, d_ff: 3584, heads: 16, kv_heads: 8, head_dim: 64, "
     "vocabulary: 2048, sequence: 256}";
 const std::string thirds = "model={base: book-mlp, layers: 2, d_model: 1536, d_ff: 6144}";
+const std::string three_steps = "simulation.max_steps=3";
 const std::string max_latency = "simulation.latency_model=max";
 
 std::string torus(const std::string& shape, const std::string& wraps) {
@@ -379,7 +384,7 @@ std::vector<Case> of_512() {
   return {
       {"dp", pod, mesh("data: 512", "zero: 0"), 1},
       {"fsdp_tensor", pod, mesh("fsdp: 64, tensor: 8", "placement: {fsdp: [x, y], tensor: z}"), 1, {llama}},
-      {"slow_chip", pod, mesh("fsdp: 512"), 512, {faults("chips: [{at: [3, 0, 5], slowdown: 1.1}]")}},
+      {"slow_chip", pod, mesh("fsdp: 512"), 512, {faults("chips: [{at: [3, 0, 5], slowdown: 1.1}]"), three_steps}},
       {"degraded_link_and_tensor",
        pod,
        mesh("fsdp: 64, tensor: 8", "placement: {fsdp: [x, y], tensor: z}"),

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "scenarios/catalog.h"
-#include "tests/scenarios/fold_compare.h"
+#include "tests/scenarios/fold_results.h"
 
 namespace stepsim::testing {
 namespace {
@@ -23,7 +23,7 @@ struct Plan {
 };
 
 void PrintTo(const Plan& plan, std::ostream* out) {
-  *out << plan.parallelism;
+  *out << plan.name;
 }
 
 class Straggler : public ::testing::TestWithParam<Plan> {

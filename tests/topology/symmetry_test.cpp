@@ -209,6 +209,10 @@ struct NamedCluster {
   ClusterSpec spec;
 };
 
+void PrintTo(const NamedCluster& cluster, std::ostream* out) {
+  *out << cluster.name;
+}
+
 std::vector<NamedCluster> clusters() {
   const std::vector<int> cube{4, 4, 4};
   std::vector<NamedCluster> all{
