@@ -10,15 +10,6 @@
 namespace stepsim {
 namespace {
 
-/// Colours that also tell apart what a feature tells apart. Numbers go by first appearance.
-template <class Feature>
-void tell_apart(std::vector<std::uint32_t>& colours, Feature feature) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> known;
-  for (std::uint32_t i = 0; i < colours.size(); ++i) {
-    colours[i] = known.try_emplace({colours[i], feature(i)}, static_cast<std::uint32_t>(known.size())).first->second;
-  }
-}
-
 /// What the members of a family's groups do, by rank.
 struct Ranks {
   std::vector<std::uint32_t> colour;                         // equal only if all roles are
@@ -36,7 +27,7 @@ Ranks ranks(const Communication& all, std::size_t family) {
     std::vector<std::uint32_t> role(groups.members(), 0);
     if (pattern.roles.size() > 1) {
       for (std::uint32_t rank = 0; rank < groups.members(); ++rank) role[rank] = pattern.role_of(rank);
-      tell_apart(ranks.colour, [&](std::uint32_t rank) { return role[rank]; });
+      tell_apart(ranks.colour, role);
     }
     for (std::uint32_t p = 0; p < pattern.ports; ++p) {
       const Port port = pattern.port(0, p);
@@ -91,6 +82,17 @@ void add_sends(std::vector<Send>& sends, const Cluster& cluster, const Communica
   }
 }
 
+/// Chips by speed: 0 where it is nominal.
+std::vector<std::uint32_t> speeds(const Cluster& cluster) {
+  std::vector<std::uint32_t> colours(cluster.chips(), 0);
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> known;
+  for (const auto& [chip, how] : slow_chips(cluster)) {
+    colours[chip] =
+        known.try_emplace({how.slower, how.than}, static_cast<std::uint32_t>(known.size() + 1)).first->second;
+  }
+  return colours;
+}
+
 }  // namespace
 
 Communication communication(const Scenario& scenario, const std::vector<CollectiveRequest>& requests,
@@ -124,28 +126,23 @@ std::vector<std::pair<ChipId, Slowness>> slow_chips(const Cluster& cluster) {
 
 Traffic traffic(const Cluster& cluster, const Communication& communication) {
   Traffic all;
-  all.colours.assign(cluster.chips(), 0);
-  std::map<ChipId, std::uint32_t> slow;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> speeds;
-  for (const auto& [chip, how] : slow_chips(cluster)) {
-    slow[chip] =
-        speeds.try_emplace({how.slower, how.than}, static_cast<std::uint32_t>(speeds.size() + 1)).first->second;
-  }
-  if (!slow.empty()) {
-    tell_apart(all.colours, [&](ChipId chip) { return slow.count(chip) > 0 ? slow.at(chip) : 0; });
-  }
+  all.colours = speeds(cluster);
+  std::vector<std::uint32_t> feature(cluster.chips());
   if (communication.takes_part) {
-    tell_apart(all.colours, [&](ChipId chip) { return communication.takes_part(chip) ? 1U : 0U; });
+    for (ChipId chip = 0; chip < cluster.chips(); ++chip) feature[chip] = communication.takes_part(chip) ? 1 : 0;
+    tell_apart(all.colours, feature);
   }
   std::uint32_t kind = 0;
   for (std::size_t family = 0; family < communication.families.size(); ++family) {
     const Groups& groups = communication.families[family].groups;
     const Ranks own = ranks(communication, family);
     if (std::any_of(own.colour.begin(), own.colour.end(), [&](std::uint32_t one) { return one != own.colour[0]; })) {
-      tell_apart(all.colours, [&](ChipId chip) { return own.colour[groups.rank_of(chip)]; });
+      for (ChipId chip = 0; chip < cluster.chips(); ++chip) feature[chip] = own.colour[groups.rank_of(chip)];
+      tell_apart(all.colours, feature);
     }
-    for (const auto& [way, by_rank] : own.moves)
+    for (const auto& [way, by_rank] : own.moves) {
       add_move(all.moves, cluster, groups, way, by_rank, communication.takes_part);
+    }
     for (const auto& way : own.sends) {
       add_sends(all.sends, cluster, communication, way, kind);
       kind += communication.patterns[way.first].pattern.ports;

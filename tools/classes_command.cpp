@@ -1,6 +1,5 @@
 // classes_command.cpp: `stepsim classes`: which chips are played for which, and why they are not all alike.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -18,17 +17,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string chip_text(const Cluster& cluster, ChipId chip) {
-  return fmt::format("[{}]", fmt::join(cluster.coordinates(chip), ", "));
-}
-
 std::string classes_report(const Assembly& assembly, std::size_t most, bool colour) {
   Table table({{"class"}, {"chips"}, {"one of them", Align::left}, {"nearest"}, {"told from it by", Align::left}});
   for (const ClassDescription& one : describe_classes(assembly, 0, most)) {
     table.row({std::to_string(one.who), grouped(static_cast<std::int64_t>(one.chips)),
-               chip_text(*assembly.cluster, one.member), std::to_string(one.nearest), one.told_apart_by});
+               place_text(assembly.cluster->coordinates(one.member)), std::to_string(one.nearest), one.told_apart_by});
   }
-  std::string text = "  " + folding_text(assembly) + "\n\n" + table.text(colour);
+  std::string text = "  " + wrapped(folding_text(assembly), 96, 2) + "\n\n" + table.text(colour);
   const std::size_t classes = assembly.symmetry->classes();
   if (classes > most)
     text +=

@@ -1,6 +1,7 @@
 #include "tools/format.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -133,6 +134,10 @@ double share(double part, double whole) {
 
 double share(Picoseconds part, Picoseconds whole) {
   return share(static_cast<double>(part.count()), static_cast<double>(whole.count()));
+}
+
+std::string place_text(const std::vector<int>& coordinates) {
+  return fmt::format("[{}]", fmt::join(coordinates, ", "));
 }
 
 }  // namespace stepsim

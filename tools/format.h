@@ -42,4 +42,7 @@ std::string percent_text(double share);     // 0.931 -> "93.1 %"
 double share(double part, double whole);
 double share(Picoseconds part, Picoseconds whole);
 
+/// Coordinates of a chip: "[3, 0, 5]".
+std::string place_text(const std::vector<int>& coordinates);
+
 }  // namespace stepsim

@@ -1,7 +1,6 @@
 #include "tools/run_report.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <tuple>
@@ -119,8 +118,7 @@ std::string straggler_note(const RunResult& result, const TimeUnit& unit, bool c
     chips += static_cast<double>(one.chips);
   }
   const auto chip = [&](const ClassBreakdown& one) {
-    return fmt::format("[{}]",
-                       fmt::join(result.assembly.cluster->coordinates(result.assembly.symmetry->first(one.who)), ", "));
+    return place_text(result.assembly.cluster->coordinates(result.assembly.symmetry->first(one.who)));
   };
   return note(fmt::format("straggler wait: {} on average; least on chip {} ({} {}), most on chip {} ({} {})",
                           seconds_text(sum / chips), chip(*least), in_unit(straggler_time(*least), unit, 3), unit.name,

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "scenarios/class_report.h"
+#include "tools/fault_lines.h"
 #include "tools/format.h"
 #include "tools/run_report.h"
 #include "tools/table.h"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::size_t label_width = 13;  // "  placement  "
 constexpr std::size_t text_width = 98;
+constexpr std::size_t most_faults = 8;
 
 std::string line(const std::string& label, const std::string& text, bool colour) {
   const std::string blanks(label_width - 2 - std::min(label_width - 2, width(label)), ' ');
@@ -134,35 +136,6 @@ std::string placement_lines(const Scenario& scenario, const Assembly& assembly, 
   return text;
 }
 
-/// Slow chips, degraded links, and how transfers get round those that are down.
-std::vector<std::string> fault_lines(const Cluster& cluster) {
-  constexpr std::size_t most = 8;
-  std::vector<std::string> lines;
-  const auto chip_text = [&](ChipId chip) { return fmt::format("[{}]", fmt::join(cluster.coordinates(chip), ", ")); };
-  for (const ChipFault& fault : cluster.spec().chip_faults) {
-    lines.push_back(fmt::format("chip [{}] takes {:.4g} times as long", fmt::join(fault.at, ", "),
-                                static_cast<double>(fault.slower) / fault.than));
-  }
-  for (const LinkId id : cluster.faulty_links()) {
-    const GraphLink link = cluster.link(id);
-    if (link.down) continue;
-    lines.push_back(fmt::format("{} from {} to {} carries {}", link.kind, cluster.vertex(link.from).name,
-                                cluster.vertex(link.to).name, rate_text(static_cast<double>(link.capacity))));
-  }
-  for (const Detour& detour : cluster.detours()) {
-    std::vector<std::string> through;
-    for (const ChipId chip : detour.through) through.push_back(chip_text(chip));
-    lines.push_back(fmt::format("ici {} from {} to {} is down: its transfers go by {}", detour.port,
-                                chip_text(detour.from), chip_text(detour.to), joined(through, ", ")));
-  }
-  if (lines.size() > most) {
-    const std::size_t left_out = lines.size() - most;
-    lines.resize(most);
-    lines.push_back(fmt::format("{} more (stepsim topology lists them)", left_out));
-  }
-  return lines;
-}
-
 }  // namespace
 
 std::string folding_text(const Assembly& assembly) {
@@ -186,7 +159,7 @@ std::string subject(const Scenario& scenario, const Assembly& assembly, bool col
   }
   text += placement_lines(scenario, assembly, colour);
   text += line("folding", folding_text(assembly), colour);
-  for (const std::string& fault : fault_lines(*assembly.cluster)) text += line("fault", fault, colour);
+  for (const std::string& fault : fault_lines(*assembly.cluster, most_faults)) text += line("fault", fault, colour);
   text += line("model", model_text(scenario.model), colour);
   text += line("batch", batch_text(scenario, assembly.cluster->chips()), colour);
   return text + line("strategy", strategy_text(scenario.strategy), colour);

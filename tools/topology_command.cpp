@@ -6,6 +6,7 @@
 #include "scenarios/catalog.h"
 #include "scenarios/scenario.h"
 #include "tools/commands.h"
+#include "tools/fault_lines.h"
 #include "tools/format.h"
 #include "tools/output_file.h"
 #include "tools/table.h"
@@ -25,30 +26,10 @@ std::string axes_text(const std::vector<HardwareAxis>& axes) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string chip_text(const Cluster& cluster, ChipId chip) {
-  return fmt::format("[{}]", fmt::join(cluster.coordinates(chip), ", "));
-}
-
 std::string faults_text(const Cluster& cluster, bool colour) {
-  Table table({{"faults", Align::left}, {"", Align::left}});
-  for (const ChipFault& fault : cluster.spec().chip_faults) {
-    table.row({fmt::format("chip [{}]", fmt::join(fault.at, ", ")),
-               fmt::format("takes {:.4g} times as long", static_cast<double>(fault.slower) / fault.than)});
-  }
-  for (const LinkId id : cluster.faulty_links()) {
-    const GraphLink link = cluster.link(id);
-    if (link.down) continue;
-    table.row({fmt::format("{} from {} to {}", link.kind, cluster.vertex(link.from).name, cluster.vertex(link.to).name),
-               rate_text(static_cast<double>(link.capacity))});
-  }
-  for (const Detour& detour : cluster.detours()) {
-    std::vector<std::string> through;
-    for (const ChipId chip : detour.through) through.push_back(chip_text(cluster, chip));
-    table.row({fmt::format("ici {} from {} to {}", detour.port, chip_text(cluster, detour.from),
-                           chip_text(cluster, detour.to)),
-               fmt::format("down, round it by {}", fmt::join(through, ", "))});
-  }
-  return table.text(colour);
+  std::string text = "\n" + paint(colour, Paint::bold, "Faults") + "\n";
+  for (const std::string& fault : fault_lines(cluster, SIZE_MAX)) text += "  " + fault + "\n";
+  return text;
 }
 
 std::string topology_report(const Scenario& scenario, const Cluster& cluster, const TopologySummary& summary,
@@ -72,7 +53,7 @@ std::string topology_report(const Scenario& scenario, const Cluster& cluster, co
   const ClusterSpec& spec = cluster.spec();
   const bool faults = !spec.chip_faults.empty() || !spec.link_faults.empty();
   return paint(colour, Paint::bold, scenario.name) + "\n" + figures.text(colour) + "\n" + links.text(colour) +
-         (faults ? "\n" + faults_text(cluster, colour) : "");
+         (faults ? faults_text(cluster, colour) : "");
 }
 
 Json detours_json(const Cluster& cluster) {

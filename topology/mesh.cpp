@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "topology/groups.h"
 #include "topology/mesh_check.h"
 
 namespace stepsim {
@@ -58,30 +59,18 @@ std::vector<GroupAxis> Mesh::group_shape(const std::vector<int>& mesh_axes) cons
 }
 
 Mesh::Groups Mesh::groups(const std::vector<int>& mesh_axes) const {
-  const std::vector<GroupAxis> shape = group_shape(mesh_axes);
+  const stepsim::Groups implicit(hardware_, group_shape(mesh_axes));
   std::uint32_t chips = 1;
   for (const HardwareAxis& axis : hardware_) chips *= static_cast<std::uint32_t>(axis.extent);
-  std::vector<std::uint32_t> id_stride(hardware_.size(), 1);  // of chip ids, per hardware axis
-  for (std::size_t axis = hardware_.size(); axis-- > 1;) {
-    id_stride[axis - 1] = id_stride[axis] * static_cast<std::uint32_t>(hardware_[axis].extent);
-  }
-
   Groups groups;
-  for (const GroupAxis& axis : shape) groups.members *= static_cast<std::uint32_t>(axis.extent);
+  groups.members = implicit.members();
   std::vector<std::uint32_t> group_led_by(chips);  // by the member of rank 0, which has the lowest chip id
   std::uint32_t known = 0;
-  for (std::uint32_t chip = 0; chip < chips; ++chip) {
-    std::uint32_t rank = 0;
-    std::uint32_t leader = chip;
-    for (const GroupAxis& axis : shape) {
-      const std::uint32_t unit = id_stride[axis.hardware_axis] * static_cast<std::uint32_t>(axis.hops);
-      const std::uint32_t digit = chip / unit % static_cast<std::uint32_t>(axis.extent);
-      rank = rank * static_cast<std::uint32_t>(axis.extent) + digit;
-      leader -= digit * unit;
-    }
+  for (ChipId chip = 0; chip < chips; ++chip) {
+    const ChipId leader = implicit.member(chip, 0);
     if (leader == chip) group_led_by[chip] = known++;
     groups.group_of.push_back(group_led_by[leader]);
-    groups.rank_of.push_back(rank);
+    groups.rank_of.push_back(implicit.rank_of(chip));
   }
   return groups;
 }

@@ -215,6 +215,13 @@ std::map<std::pair<std::size_t, std::uint32_t>, std::uint32_t> profile(const Par
 
 }  // namespace
 
+void tell_apart(std::vector<std::uint32_t>& colours, const std::vector<std::uint32_t>& feature) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> known;
+  for (std::size_t i = 0; i < colours.size(); ++i) {
+    colours[i] = known.try_emplace({colours[i], feature[i]}, static_cast<std::uint32_t>(known.size())).first->second;
+  }
+}
+
 Partition by_colour(const std::vector<std::uint32_t>& colours) {
   Partition partition;
   std::vector<std::uint32_t> number;  // per colour

@@ -37,6 +37,9 @@ struct Partition {
 /// The coarsest equitable partition that refines `colours` (one per node).
 Partition refine(const std::vector<std::uint32_t>& colours, std::span<const LabelledEdges> edges);
 
+/// Makes the colours tell apart what the feature tells apart as well.
+void tell_apart(std::vector<std::uint32_t>& colours, const std::vector<std::uint32_t>& feature);
+
 /// The partition by colour alone.
 Partition by_colour(const std::vector<std::uint32_t>& colours);
 

@@ -9,14 +9,6 @@
 namespace stepsim {
 namespace {
 
-/// Colours that also tell apart what a feature tells apart.
-void combine(std::vector<std::uint32_t>& colours, const std::vector<std::uint32_t>& feature) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> known;
-  for (std::size_t i = 0; i < colours.size(); ++i) {
-    colours[i] = known.try_emplace({colours[i], feature[i]}, static_cast<std::uint32_t>(known.size())).first->second;
-  }
-}
-
 /// What a link's place is told apart by: its faulty links.
 using Marks = std::map<std::uint32_t, std::vector<std::tuple<std::uint32_t, std::int64_t, bool>>>;
 
@@ -97,7 +89,7 @@ void Words::colour_places() {
   for (const auto& [place, links] : marks) {
     feature[place] = kinds.try_emplace(links, static_cast<std::uint32_t>(kinds.size() + 1)).first->second;
   }
-  combine(colours_, feature);
+  tell_apart(colours_, feature);
 }
 
 /// The route's ports, as a number that is not 0.
@@ -161,7 +153,7 @@ void Words::note_straight(const Move& move) {
   }
   std::vector<std::uint32_t> sends(colours_.size(), 0);
   std::copy(move.by.begin(), move.by.end(), sends.begin());
-  combine(colours_, sends);
+  tell_apart(colours_, sends);
   if (port.everywhere) return;
   const LabelledEdges next = steps(cluster_, move.axis, direction);
   if (port.to.empty()) port.to.assign(cluster_.places(), no_node);
@@ -183,7 +175,7 @@ void Words::note_each(const Move& move) {
     mark(chip, route);
     feature[chip] = word(route);
   }
-  combine(colours_, feature);
+  tell_apart(colours_, feature);
 }
 
 void Words::note_sends() {
@@ -200,7 +192,7 @@ void Words::note_sends() {
     feature[send.from] = word(route);
   }
   for (auto& [kind, both] : kinds) {
-    combine(colours_, both.second);
+    tell_apart(colours_, both.second);
     edges_.push_back(std::move(both.first));
   }
 }

@@ -10,8 +10,8 @@
 #include <set>
 
 #include "book_rows.h"
-#include "scenario_text.h"
 #include "scenarios/formulas.h"
+#include "tests/scenarios/load_text.h"
 
 namespace stepsim::book {
 

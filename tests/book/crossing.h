@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "scenario_text.h"
 #include "scenarios/run.h"
+#include "tests/scenarios/load_text.h"
 
 namespace stepsim::book {
 

@@ -11,22 +11,10 @@
 #include "scenarios/link_rates.h"
 #include "scenarios/scenario.h"
 #include "scenarios/units.h"
+#include "tests/scenarios/load_text.h"
 
 namespace stepsim {
 namespace {
-
-Scenario load_text(const std::string& text, const std::vector<std::string>& overrides = {}) {
-  const std::string path = std::filesystem::temp_directory_path() / ("stepsim-faults-" + std::to_string(::getpid()));
-  std::ofstream(path) << text;
-  try {
-    Scenario scenario = load(path, overrides, default_catalog());
-    std::filesystem::remove(path);
-    return scenario;
-  } catch (...) {
-    std::filesystem::remove(path);
-    throw;
-  }
-}
 
 const std::string slice =
     "cluster: {system: tpu-v5p, shape: [4, 4, 4]}\n"

@@ -11,6 +11,7 @@
 
 #include "scenarios/catalog.h"
 #include "scenarios/scenario.h"
+#include "tests/scenarios/load_text.h"
 
 namespace stepsim {
 namespace {
@@ -24,19 +25,6 @@ std::vector<std::string> examples() {
   }
   std::sort(files.begin(), files.end());
   return files;
-}
-
-Scenario load_text(const std::string& text, const std::vector<std::string>& overrides = {}) {
-  const std::string path = std::filesystem::temp_directory_path() / ("stepsim-load-" + std::to_string(::getpid()));
-  std::ofstream(path) << text;
-  try {
-    Scenario scenario = load(path, overrides, default_catalog());
-    std::filesystem::remove(path);
-    return scenario;
-  } catch (...) {
-    std::filesystem::remove(path);
-    throw;
-  }
 }
 
 const std::string small =
