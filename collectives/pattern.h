@@ -18,7 +18,8 @@ struct TransferPattern {
   std::vector<Role> roles;
   bool eager = false;
   std::function<std::uint32_t(std::uint32_t member)> role_of;
-  std::function<Port(std::uint32_t member, std::uint32_t port)> port;  // to: no_member where it is not used
+  /// to: no_member where it is not used. Along an axis of the group, axis, direction and to_port depend on the port alone.
+  std::function<Port(std::uint32_t member, std::uint32_t port)> port;
 };
 
 /// The pattern written out, member by member.
