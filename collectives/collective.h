@@ -14,9 +14,9 @@
 
 namespace stepsim {
 
-enum class CollectiveKind { all_gather, reduce_scatter, all_reduce, point_to_point };
+enum class CollectiveKind { all_gather, reduce_scatter, all_reduce, all_to_all, point_to_point };
 
-/// "all-gather", "reduce-scatter", "all-reduce", "point-to-point"
+/// "all-gather", "reduce-scatter", "all-reduce", "all-to-all", "point-to-point"
 std::string to_string(CollectiveKind kind);
 
 /// How an even ring is used both ways.
@@ -55,7 +55,7 @@ struct Algorithm {
   [[nodiscard]] TransferPlan make(const CollectiveSpec& spec) const { return tabulate(pattern(spec)); }
 };
 
-/// All that ship: "torus" (M axes, each a ring or a line; a ring is its case M = 1), "point-to-point".
+/// All that ship: "torus" (M axes, each a ring or a line; a ring is its case M = 1), "direct" (all-to-all), "point-to-point".
 Registry<Algorithm> collective_algorithms();
 
 /// Bytes on the busiest link of each axis of the group (torus algorithm): what decides the time of large

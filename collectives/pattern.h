@@ -12,6 +12,12 @@
 
 namespace stepsim {
 
+/// `steps` along an axis of the group, negative: downward.
+struct Leg {
+  int axis = 0;
+  int steps = 0;
+};
+
 struct TransferPattern {
   std::uint32_t members = 0;
   std::uint32_t ports = 0;  // per member, outgoing and incoming alike
@@ -20,6 +26,7 @@ struct TransferPattern {
   std::function<std::uint32_t(std::uint32_t member)> role_of;
   /// to: no_member where it is not used. Along an axis of the group, axis, direction and to_port depend on the port alone.
   std::function<Port(std::uint32_t member, std::uint32_t port)> port;
+  std::vector<std::vector<Leg>> words;  // per port: the way of a transfer, leg by leg; empty: as Port says
 };
 
 /// The pattern written out, member by member.

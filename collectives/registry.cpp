@@ -1,6 +1,7 @@
 // registry.cpp: all collective algorithms by name, and the words of collective.h.
 #include <stdexcept>
 
+#include "collectives/all_to_all.h"
 #include "collectives/collective.h"
 #include "collectives/point_to_point.h"
 #include "collectives/torus.h"
@@ -11,6 +12,8 @@ Registry<Algorithm> collective_algorithms() {
   Registry<Algorithm> registry;
   registry.add("torus", "all-gather, reduce-scatter, all-reduce on rings, lines and their products, bandwidth optimal",
                {torus_pattern, torus_bound});
+  registry.add("direct", "all-to-all: every member to every other at once, by dimension-ordered shortest ways",
+               {all_to_all_pattern, all_to_all_bound});
   registry.add("point-to-point", "one transfer from member 0 to member 1 by the cluster's routes, eager",
                {point_to_point_pattern, point_to_point_bound});
   return registry;
@@ -24,6 +27,8 @@ std::string to_string(CollectiveKind kind) {
       return "reduce-scatter";
     case CollectiveKind::all_reduce:
       return "all-reduce";
+    case CollectiveKind::all_to_all:
+      return "all-to-all";
     case CollectiveKind::point_to_point:
       return "point-to-point";
   }

@@ -10,10 +10,12 @@
 namespace stepsim {
 namespace {
 
+using Way = std::vector<std::pair<int, int>>;  // hardware axis, hops
+
 /// What the members of a family's groups do, by rank.
 struct Ranks {
   std::vector<std::uint32_t> colour;                         // equal only if all roles are
-  std::map<std::pair<int, int>, std::vector<bool>> moves;    // hardware axis, hops: who sends so
+  std::map<Way, std::vector<bool>> moves;                    // hardware axis, hops: who sends so
   std::vector<std::pair<std::size_t, std::uint32_t>> sends;  // pattern, port: by the cluster's routes
 };
 
@@ -30,13 +32,13 @@ Ranks ranks(const Communication& all, std::size_t family) {
       tell_apart(ranks.colour, role);
     }
     for (std::uint32_t p = 0; p < pattern.ports; ++p) {
-      const Port port = pattern.port(0, p);
-      if (port.axis < 0) {
+      Way way;
+      for (const Hops& leg : way_of(all.patterns[i], groups, p)) way.emplace_back(leg.axis, leg.hops);
+      if (way.empty()) {
         ranks.sends.emplace_back(i, p);
         continue;
       }
-      const GroupAxis& axis = groups.shape()[static_cast<std::size_t>(port.axis)];
-      std::vector<bool>& by = ranks.moves[{axis.hardware_axis, port.direction * axis.hops}];
+      std::vector<bool>& by = ranks.moves[way];
       by.resize(groups.members(), false);
       for (std::uint32_t rank = 0; rank < groups.members(); ++rank) {
         if (all.patterns[i].used[role[rank]][p]) by[rank] = true;
@@ -51,26 +53,26 @@ bool all_true(const std::vector<bool>& list) {
 }
 
 /// Adds the chips that send by this move; everyone stays everyone.
-void add_move(std::vector<Move>& moves, const Cluster& cluster, const Groups& groups, std::pair<int, int> way,
+void add_move(std::map<Way, Move>& moves, const Cluster& cluster, const Groups& groups, const Way& way,
               const std::vector<bool>& by_rank, const std::function<bool(ChipId)>& takes_part) {
   if (std::find(by_rank.begin(), by_rank.end(), true) == by_rank.end()) return;
-  auto move =
-      std::find_if(moves.begin(), moves.end(), [&](const Move& one) { return std::pair(one.axis, one.hops) == way; });
-  const bool is_new = move == moves.end();
-  if (is_new) move = moves.insert(moves.end(), Move{way.first, way.second, {}});
-  if (!is_new && move->by.empty()) return;
+  const auto [known, is_new] = moves.try_emplace(way, Move{way[0].first, way[0].second, {}});
+  Move& move = known->second;
+  if (is_new) {
+    for (std::size_t leg = 1; leg < way.size(); ++leg) move.then.push_back({way[leg].first, way[leg].second});
+  }
+  if (!is_new && move.by.empty()) return;
   if (all_true(by_rank) && !takes_part) {
-    move->by.clear();
+    move.by.clear();
     return;
   }
-  move->by.resize(cluster.chips(), false);
+  move.by.resize(cluster.chips(), false);
   for (ChipId chip = 0; chip < cluster.chips(); ++chip) {
     if (takes_part && !takes_part(chip)) continue;
-    if (by_rank[groups.rank_of(chip)]) move->by[chip] = true;
+    if (by_rank[groups.rank_of(chip)]) move.by[chip] = true;
   }
 }
 
-/// Kinds count from `first_kind`, one for each port that the receiver may count them under.
 void add_sends(std::vector<Send>& sends, const Cluster& cluster, const Communication& all,
                const std::pair<std::size_t, std::uint32_t>& way, std::uint32_t first_kind) {
   const FamilyPattern& one = all.patterns[way.first];
@@ -116,6 +118,21 @@ Communication communication(const Scenario& scenario, const std::vector<Collecti
   return all;
 }
 
+std::vector<Hops> way_of(const FamilyPattern& one, const Groups& groups, std::uint32_t port) {
+  std::vector<Hops> way;
+  const auto add = [&](int axis, int steps) {
+    const GroupAxis& of = groups.shape()[static_cast<std::size_t>(axis)];
+    way.push_back({of.hardware_axis, steps * of.hops});
+  };
+  if (!one.pattern.words.empty()) {
+    for (const Leg& leg : one.pattern.words[port]) add(leg.axis, leg.steps);
+    return way;
+  }
+  const Port first = one.pattern.port(0, port);
+  if (first.axis >= 0) add(first.axis, first.direction);
+  return way;
+}
+
 std::vector<std::pair<ChipId, Slowness>> slow_chips(const Cluster& cluster) {
   std::vector<std::pair<ChipId, Slowness>> slow;
   for (const ChipFault& fault : cluster.spec().chip_faults) {
@@ -133,6 +150,7 @@ Traffic traffic(const Cluster& cluster, const Communication& communication) {
     tell_apart(all.colours, feature);
   }
   std::uint32_t kind = 0;
+  std::map<Way, Move> moves;
   for (std::size_t family = 0; family < communication.families.size(); ++family) {
     const Groups& groups = communication.families[family].groups;
     const Ranks own = ranks(communication, family);
@@ -141,13 +159,14 @@ Traffic traffic(const Cluster& cluster, const Communication& communication) {
       tell_apart(all.colours, feature);
     }
     for (const auto& [way, by_rank] : own.moves) {
-      add_move(all.moves, cluster, groups, way, by_rank, communication.takes_part);
+      add_move(moves, cluster, groups, way, by_rank, communication.takes_part);
     }
     for (const auto& way : own.sends) {
       add_sends(all.sends, cluster, communication, way, kind);
       kind += communication.patterns[way.first].pattern.ports;
     }
   }
+  for (auto& [way, move] : moves) all.moves.push_back(std::move(move));
   return all;
 }
 

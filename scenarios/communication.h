@@ -33,6 +33,9 @@ struct Communication {
 
 Communication communication(const Scenario& scenario, const std::vector<CollectiveRequest>& requests, const Mesh& mesh);
 
+/// The way of a port on the hardware axes; empty for ports that go by the cluster's own routes.
+std::vector<Hops> way_of(const FamilyPattern& one, const Groups& groups, std::uint32_t port);
+
 /// The cluster's slow chips: how many times longer each computes (nominal where it is not listed).
 std::vector<std::pair<ChipId, Slowness>> slow_chips(const Cluster& cluster);
 

@@ -215,12 +215,15 @@ std::uint32_t Layout::route_table(std::size_t pattern) {
 RouteId Layout::route(ClassId who, std::uint32_t p, const FamilyPattern& one) {
   const Groups& groups = all_.families[one.family].groups;
   const ChipId from = symmetry_.first(who);
-  const Port port = one.pattern.port(groups.rank_of(from), p);
-  if (port.axis < 0) return folded(who, cluster_.routes(from, groups.member(from, port.to)).front().links);
-  const GroupAxis& axis = groups.shape()[static_cast<std::size_t>(port.axis)];
-  const int hops = port.direction * axis.hops;
-  const auto [entry, is_new] = along_.try_emplace({who, axis.hardware_axis, hops});
-  if (is_new) entry->second = folded(who, cluster_.along(from, axis.hardware_axis, hops));
+  const std::vector<Hops> way = way_of(one, groups, p);
+  if (way.empty()) {
+    const std::uint32_t to = one.pattern.port(groups.rank_of(from), p).to;
+    return folded(who, cluster_.routes(from, groups.member(from, to)).front().links);
+  }
+  if (way.size() > 1)
+    return folded(who, Move{way[0].axis, way[0].hops, {}, {way.begin() + 1, way.end()}}.route(cluster_, from));
+  const auto [entry, is_new] = along_.try_emplace({who, way[0].axis, way[0].hops});
+  if (is_new) entry->second = folded(who, cluster_.along(from, way[0].axis, way[0].hops));
   return entry->second;
 }
 

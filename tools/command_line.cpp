@@ -19,6 +19,7 @@ const char* const examples = R"(Examples:
   stepsim run SCENARIO --set parallelism.batch=8Mi --json result.json --trace trace.json
   stepsim check SCENARIO --expect
   stepsim classes SCENARIO
+  stepsim collective SCENARIO --op all_gather --group fsdp -b 1M -e 1G -f 4
   stepsim topology SCENARIO --dot - | dot -Tsvg > cluster.svg
   stepsim list models
 
@@ -31,6 +32,7 @@ struct Request {
   FlowsArguments flows;
   TopologyArguments topology;
   ClassesArguments classes;
+  CollectiveArguments collective;
   ListArguments list;
   std::function<ExitCode()> command;
 };
@@ -100,6 +102,26 @@ void add_classes(CLI::App& app, Request& request) {
   command->callback([&request] { request.command = [&request] { return classes_command(request.classes); }; });
 }
 
+void add_collective(CLI::App& app, Request& request) {
+  CLI::App* command = app.add_subcommand("collective", "play one collective over a range of sizes: time, algbw, busbw");
+  CollectiveArguments& one = request.collective;
+  scenario_options(command, one.scenario, one.set, one.json);
+  command->add_option("--op", one.op, "what is played")->capture_default_str()->check(CLI::IsMember(collective_ops()));
+  command
+      ->add_option("-g,--group", one.group,
+                   "mesh axes of a group, joined by +; all groups play at once (otherwise all chips)")
+      ->type_name("AXES");
+  command->add_option("--algorithm", one.algorithm, "by name (stepsim list collectives)")->type_name("NAME");
+  command->add_option("-b,--begin", one.begin, "smallest size of the whole array; K, M, G are powers of 1024")
+      ->type_name("SIZE")
+      ->capture_default_str();
+  command->add_option("-e,--end", one.end, "largest size")->type_name("SIZE");
+  command->add_option("-f,--factor", one.factor, "from one size to the next")
+      ->capture_default_str()
+      ->check(CLI::Range(2, 1 << 20));
+  command->callback([&request] { request.command = [&request] { return collective_command(request.collective); }; });
+}
+
 void add_list(CLI::App& app, Request& request) {
   CLI::App* command = app.add_subcommand("list", "list the catalog and what is registered, with a line on each");
   command->add_option("WHAT", request.list.what, "one kind only")->check(CLI::IsMember(listed_things()));
@@ -115,6 +137,7 @@ void describe(CLI::App& app, Request& request) {
   add_flows(app, request);
   add_topology(app, request);
   add_classes(app, request);
+  add_collective(app, request);
   add_list(app, request);
 }
 

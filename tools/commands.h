@@ -60,6 +60,21 @@ struct ClassesArguments {
 };
 ExitCode classes_command(const ClassesArguments& arguments);
 
+struct CollectiveArguments {
+  std::string scenario;
+  std::vector<std::string> set;
+  std::string json;
+  std::string op = "all_reduce";
+  std::string group;      // mesh axes, "fsdp+tensor"; empty: all chips
+  std::string algorithm;  // empty: the one that does the op
+  std::string begin = "32M";
+  std::string end;  // empty: begin
+  std::int64_t factor = 2;
+};
+ExitCode collective_command(const CollectiveArguments& arguments);
+/// What --op may be.
+std::vector<std::string> collective_ops();
+
 struct ListArguments {
   std::string what;  // "chips", ..., empty: everything
 };

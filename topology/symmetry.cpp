@@ -44,32 +44,28 @@ class Words {
   Partition fold();
 
  private:
-  /// One port of ICI: where it is used.
-  struct Port {
-    int axis = 0;
-    int direction = 0;
+  /// One way of going on: a step along an axis of ICI, or a jump along a direct one. Where it is used.
+  struct Edges {
     bool everywhere = false;
-    LabelledEdges to;  // where it is used, unless everywhere
+    LabelledEdges to;  // unless everywhere
   };
 
   void colour_places();
   void note_move(const Move& move);
-  void note_jump(const Move& move);
-  void note_straight(const Move& move);
+  void walk(LabelledEdges& at, Edges& edges, std::pair<int, int> way, int steps_left);
   void note_each(const Move& move);
   void note_sends();
   void mark(ChipId chip, const std::vector<LinkId>& route);
   [[nodiscard]] std::uint32_t word(const std::vector<LinkId>& route);
-  void add_port_edges();
+  void add_way_edges();
   void add_host_edges();
 
   const Cluster& cluster_;
   const Traffic& traffic_;
   std::vector<std::uint32_t> colours_;
   std::vector<LabelledEdges> edges_;
-  std::map<std::uint32_t, Port> ports_;                        // those of ICI in use
+  std::map<std::pair<int, int>, Edges> edges_of_;              // by axis and step
   std::map<std::vector<std::uint32_t>, std::uint32_t> words_;  // ports of a route
-  std::vector<std::pair<int, int>> jumps_;                     // by everyone: axis, hops
   bool hosts_ = false;                                         // does any route lead through hosts?
 };
 
@@ -99,6 +95,11 @@ std::uint32_t Words::word(const std::vector<LinkId>& route) {
   return words_.try_emplace(ports, static_cast<std::uint32_t>(words_.size() + 1)).first->second;
 }
 
+/// Ports of ICI count 2 x axis, and 1 more downward (Cluster::owner).
+std::pair<int, int> way_of(std::uint32_t port) {
+  return {static_cast<int>(port / 2), port % 2 == 0 ? 1 : -1};
+}
+
 /// Notes which ports a route uses, and where.
 void Words::mark(ChipId chip, const std::vector<LinkId>& route) {
   ChipId at = chip;
@@ -109,73 +110,61 @@ void Words::mark(ChipId chip, const std::vector<LinkId>& route) {
       hosts_ = true;
       continue;
     }
-    Port& port = ports_[owner.port];
-    if (port.to.empty()) port.to.assign(cluster_.places(), no_node);
-    port.to[at] = one.to;
+    Edges& edges = edges_of_[way_of(owner.port)];
+    if (edges.to.empty()) edges.to.assign(cluster_.places(), no_node);
+    edges.to[at] = one.to;
     at = one.to;
   }
 }
 
 void Words::note_move(const Move& move) {
-  if (cluster_.axes()[static_cast<std::size_t>(move.axis)].direct) {
-    note_jump(move);
-  } else if (cluster_.detours().empty()) {
-    note_straight(move);
-  } else {
+  if (!move.by.empty()) {
+    std::vector<std::uint32_t> sends(colours_.size(), 0);
+    std::copy(move.by.begin(), move.by.end(), sends.begin());
+    tell_apart(colours_, sends);
+  }
+  if (!cluster_.detours().empty()) {
     note_each(move);
-  }
-}
-
-/// A jump by everyone is, seen from the other end, the jump back by everyone: one of the two will do.
-void Words::note_jump(const Move& move) {
-  hosts_ = true;
-  const bool known =
-      move.by.empty() && std::find(jumps_.begin(), jumps_.end(), std::pair(move.axis, -move.hops)) != jumps_.end();
-  if (known) return;
-  if (move.by.empty()) jumps_.emplace_back(move.axis, move.hops);
-  LabelledEdges to = steps(cluster_, move.axis, move.hops);
-  for (ChipId chip = 0; chip < move.by.size(); ++chip) {
-    if (!move.by[chip]) to[chip] = no_node;
-  }
-  edges_.push_back(std::move(to));
-}
-
-/// Without detours every chip's word is the same: one port, as often as there are hops.
-void Words::note_straight(const Move& move) {
-  const int direction = move.hops < 0 ? -1 : 1;
-  const auto user = static_cast<ChipId>(std::find(move.by.begin(), move.by.end(), true) - move.by.begin());
-  Port& port = ports_[cluster_.owner(cluster_.along(user, move.axis, direction).front()).port];
-  port.axis = move.axis;
-  port.direction = direction;
-  if (move.by.empty()) {
-    port.everywhere = true;
     return;
   }
-  std::vector<std::uint32_t> sends(colours_.size(), 0);
-  std::copy(move.by.begin(), move.by.end(), sends.begin());
-  tell_apart(colours_, sends);
-  if (port.everywhere) return;
-  const LabelledEdges next = steps(cluster_, move.axis, direction);
-  if (port.to.empty()) port.to.assign(cluster_.places(), no_node);
-  for (ChipId chip = user; chip < cluster_.chips(); ++chip) {
-    if (!move.by[chip]) continue;
-    ChipId at = chip;
-    for (int hop = 0; hop < std::abs(move.hops); ++hop) at = port.to[at] = next[at];
+  LabelledEdges at;  // where the senders' transfers are after the legs so far
+  for (ChipId chip = 0; chip < move.by.size(); ++chip) at.push_back(move.by[chip] ? chip : no_node);
+  for (const Hops& leg : move.legs()) {
+    const bool direct = cluster_.axes()[static_cast<std::size_t>(leg.axis)].direct;
+    const int step = direct ? leg.hops : leg.hops < 0 ? -1 : 1;
+    hosts_ = hosts_ || direct;
+    Edges& edges = edges_of_[{leg.axis, step}];
+    if (move.by.empty()) {
+      edges.everywhere = true;
+    } else {
+      walk(at, edges, {leg.axis, step}, direct ? 1 : std::abs(leg.hops));
+    }
+  }
+}
+
+/// Takes all transfers some steps on, and notes the edges that they use.
+void Words::walk(LabelledEdges& at, Edges& edges, std::pair<int, int> way, int steps_left) {
+  const LabelledEdges next = steps(cluster_, way.first, way.second);
+  if (edges.to.empty()) edges.to.assign(cluster_.places(), no_node);
+  for (std::uint32_t& place : at) {
+    if (place == no_node) continue;
+    for (int step = 0; step < steps_left; ++step) place = edges.to[place] = next[place];
   }
 }
 
 /// Round links that are down, words differ from chip to chip.
 void Words::note_each(const Move& move) {
-  std::vector<LinkId> route;
   std::vector<std::uint32_t> feature(colours_.size(), 0);
+  LabelledEdges to(cluster_.places(), no_node);
   for (ChipId chip = 0; chip < cluster_.chips(); ++chip) {
     if (!move.by.empty() && !move.by[chip]) continue;
-    route.clear();
-    cluster_.along(chip, move.axis, move.hops, route);
+    const std::vector<LinkId> route = move.route(cluster_, chip);
     mark(chip, route);
     feature[chip] = word(route);
+    to[chip] = move.end(cluster_, chip);
   }
   tell_apart(colours_, feature);
+  if (hosts_) edges_.push_back(std::move(to));  // words through hosts do not tell where they lead
 }
 
 void Words::note_sends() {
@@ -197,17 +186,15 @@ void Words::note_sends() {
   }
 }
 
-/// A port used everywhere is, seen from the other end, the port of the other direction: one of the two will do.
-void Words::add_port_edges() {
-  for (auto& [number, port] : ports_) {
-    if (!port.everywhere) {
-      edges_.push_back(std::move(port.to));
-      continue;
+/// What everyone uses is, seen from the other end, what everyone uses backwards: one of the two will do.
+void Words::add_way_edges() {
+  for (auto& [way, edges] : edges_of_) {
+    const auto back = edges_of_.find({way.first, -way.second});
+    if (!edges.everywhere) {
+      edges_.push_back(std::move(edges.to));
+    } else if (way.second > 0 || back == edges_of_.end() || !back->second.everywhere) {
+      edges_.push_back(steps(cluster_, way.first, way.second));
     }
-    const bool known = std::any_of(ports_.begin(), ports_.find(number), [&](const auto& other) {
-      return other.second.everywhere && other.second.axis == port.axis;
-    });
-    if (!known) edges_.push_back(steps(cluster_, port.axis, port.direction));
   }
 }
 
@@ -222,7 +209,7 @@ Partition Words::fold() {
   colour_places();
   for (const Move& move : traffic_.moves) note_move(move);
   note_sends();
-  add_port_edges();
+  add_way_edges();
   add_host_edges();
   return refine(colours_, edges_);
 }
@@ -230,15 +217,12 @@ Partition Words::fold() {
 /// Calls f(kind, from, to, route) for every template. Kinds of moves count first.
 template <class F>
 void for_each_template(const Cluster& cluster, const Traffic& traffic, F f) {
-  std::vector<LinkId> route;
   const auto moves = static_cast<std::uint32_t>(traffic.moves.size());
   for (std::uint32_t kind = 0; kind < moves; ++kind) {
     const Move& move = traffic.moves[kind];
     for (ChipId chip = 0; chip < cluster.chips(); ++chip) {
       if (!move.by.empty() && !move.by[chip]) continue;
-      route.clear();
-      cluster.along(chip, move.axis, move.hops, route);
-      f(kind, chip, cluster.step(chip, move.axis, move.hops), route);
+      f(kind, chip, move.end(cluster, chip), move.route(cluster, chip));
     }
   }
   for (const Send& send : traffic.sends) {
@@ -304,6 +288,26 @@ class Listing {
 };
 
 }  // namespace
+
+std::vector<Hops> Move::legs() const {
+  std::vector<Hops> all{{axis, hops}};
+  all.insert(all.end(), then.begin(), then.end());
+  return all;
+}
+
+ChipId Move::end(const Cluster& cluster, ChipId from) const {
+  for (const Hops& leg : legs()) from = cluster.step(from, leg.axis, leg.hops);
+  return from;
+}
+
+std::vector<LinkId> Move::route(const Cluster& cluster, ChipId from) const {
+  std::vector<LinkId> links;
+  for (const Hops& leg : legs()) {
+    cluster.along(from, leg.axis, leg.hops, links);
+    from = cluster.step(from, leg.axis, leg.hops);
+  }
+  return links;
+}
 
 Symmetry::Symmetry(const Cluster& cluster) : cluster_(&cluster), first_(cluster.chips()), size_(cluster.chips(), 1) {
   std::iota(first_.begin(), first_.end(), 0U);

@@ -30,11 +30,23 @@
 
 namespace stepsim {
 
-/// A kind of transfer: `hops` along a hardware axis (Cluster::along), by some chips.
+/// `hops` along a hardware axis, negative: downward.
+struct Hops {
+  int axis = 0;
+  int hops = 0;
+};
+
+/// A kind of transfer: along a hardware axis (Cluster::along), and perhaps along others after that, by some chips.
 struct Move {
   int axis = 0;
   int hops = 0;
-  std::vector<bool> by;  // per chip; empty: by every chip
+  std::vector<bool> by;         // per chip; empty: by every chip
+  std::vector<Hops> then = {};  // further legs
+
+  [[nodiscard]] std::vector<Hops> legs() const;
+  /// Where a chip's move leads, and over which links.
+  [[nodiscard]] ChipId end(const Cluster& cluster, ChipId from) const;
+  [[nodiscard]] std::vector<LinkId> route(const Cluster& cluster, ChipId from) const;
 };
 
 /// A transfer from one chip to another by one of Cluster::routes. A chip sends at most one of a kind.

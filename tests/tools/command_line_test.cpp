@@ -23,7 +23,8 @@ const std::string small = "'" + data("small.yaml") + "'";
 TEST(CommandLine, HelpAndVersionExitWithZero) {
   const Outcome help = stepsim("--help");
   EXPECT_EQ(help.code, 0);
-  for (const char* word : {"run", "check", "flows", "topology", "classes", "list", "Examples:", "Exit codes:"}) {
+  for (const char* word :
+       {"run", "check", "flows", "topology", "classes", "collective", "list", "Examples:", "Exit codes:"}) {
     EXPECT_THAT(help.out, HasSubstr(word));
   }
   EXPECT_EQ(stepsim("run --help").code, 0);
@@ -92,6 +93,22 @@ TEST(CommandLine, ClassesSayHowManyChipsAreAlikeAndWhyOthersAreNot) {
     EXPECT_EQ(json["classes"][i]["traits"]["position along x in fsdp"], std::to_string(i) + " of 4");
   }
   EXPECT_THAT(stepsim("classes " + small + open + " --most 1").out, HasSubstr("3 more classes"));
+}
+
+// small.yaml: 50 GB/s one way, 1 us a hop; all 16 chips are a closed 4x4. Sizes grow by the factor.
+TEST(CommandLine, CollectivePrintsARowForEachSize) {
+  const Json json = Json::parse(stepsim("collective " + small + " --op all_gather -b 1M -e 64M -f 8 --json -").out);
+  ASSERT_EQ(json["rows"].size(), 3U);
+  EXPECT_EQ(json["rows"][1]["bytes"], 8 << 20);
+  EXPECT_EQ(json["members"], 16);
+  for (const Json& row : json["rows"])
+    EXPECT_GE(row["time_s"].get<double>(), row["bound_s"].get<double>() * (1 - 1e-9));
+  const Outcome group = stepsim("collective " + small + " -g fsdp -b '3 MB'");
+  EXPECT_EQ(group.code, 0) << group.err;
+  EXPECT_THAT(group.out, HasSubstr("4 groups at once, each of 4 chips"));
+  EXPECT_EQ(stepsim("collective " + small + " -b 8M -e 1M").code, 2);
+  EXPECT_EQ(stepsim("collective " + small + " -b 8X").code, 2);
+  EXPECT_EQ(stepsim("collective " + small + " -g pipeline").code, 2);
 }
 
 TEST(CommandLine, FoldOffPlaysEveryChipToTheSameStep) {

@@ -1,0 +1,163 @@
+#include "collectives/all_to_all.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "collectives/stage.h"
+#include "sim/input_error.h"
+
+namespace stepsim {
+
+namespace {
+
+void validate(const CollectiveSpec& spec) {
+  if (spec.kind != CollectiveKind::all_to_all) {
+    throw InputError("collectives.algorithm",
+                     "'direct' does not do " + to_string(spec.kind) + " (use 'torus' or 'point-to-point')");
+  }
+  if (spec.bytes < 0) throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
+}
+
+// Steps along one axis to any other member, and to itself. Antipodes of a ring are reached either way.
+std::vector<int> steps_along(const GroupAxis& axis) {
+  std::vector<int> steps;
+  const int n = axis.extent;
+  const int most = axis.closed ? n / 2 : n - 1;
+  for (int d = -most; d <= most; ++d) steps.push_back(d);
+  return steps;
+}
+
+// One way from a member to another.
+struct Way {
+  std::vector<int> steps;  // per axis
+  Bytes bytes = 0;
+};
+
+bool is_antipode(const GroupAxis& axis, int steps) {
+  return axis.closed && 2 * std::abs(steps) == axis.extent;
+}
+
+// The bytes of a pair are cut evenly among the ways between them; what is left over goes first come, first served.
+Bytes share_of(const std::vector<GroupAxis>& shape, const std::vector<int>& steps, Bytes chunk) {
+  Bytes ways = 1;
+  Bytes number = 0;
+  for (std::size_t a = 0; a < shape.size(); ++a) {
+    if (!is_antipode(shape[a], steps[a])) continue;
+    ways *= 2;
+    number = 2 * number + (steps[a] < 0 ? 1 : 0);
+  }
+  return chunk / ways + (number < chunk % ways ? 1 : 0);
+}
+
+// Ways that carry anything, in the order of their steps.
+std::vector<Way> ways(const CollectiveSpec& spec) {
+  const std::uint32_t count = members(spec.shape);
+  const Bytes chunk = shard_bytes(shard_bytes(spec.bytes, count), count);
+  std::vector<Way> all{{{}, 0}};
+  for (const GroupAxis& axis : spec.shape) {
+    std::vector<Way> longer;
+    for (const Way& way : all) {
+      for (const int d : steps_along(axis)) {
+        longer.push_back(way);
+        longer.back().steps.push_back(d);
+      }
+    }
+    all = std::move(longer);
+  }
+  for (Way& way : all) way.bytes = share_of(spec.shape, way.steps, chunk);
+  std::erase_if(all, [](const Way& way) {
+    return way.bytes == 0 || std::all_of(way.steps.begin(), way.steps.end(), [](int d) { return d == 0; });
+  });
+  return all;
+}
+
+// Where a member's way leads; no_member past an open end. Ranks are row-major over the shape.
+std::uint32_t end_of(const std::vector<GroupAxis>& shape, std::uint32_t member, const std::vector<int>& steps) {
+  std::uint32_t to = 0;
+  std::uint32_t unit = 1;
+  for (std::size_t a = shape.size(); a-- > 0;) {
+    const int n = shape[a].extent;
+    const int at = static_cast<int>(member % static_cast<std::uint32_t>(n));
+    member /= static_cast<std::uint32_t>(n);
+    const int there = at + steps[a];
+    if (!shape[a].closed && (there < 0 || there >= n)) return no_member;
+    to += unit * static_cast<std::uint32_t>((there % n + n) % n);
+    unit *= static_cast<std::uint32_t>(n);
+  }
+  return to;
+}
+
+// Members in like positions along open axes have the same ways.
+std::uint32_t role_number(const std::vector<GroupAxis>& shape, std::uint32_t member) {
+  std::uint32_t role = 0;
+  std::uint32_t unit = 1;
+  for (std::size_t a = shape.size(); a-- > 0;) {
+    const auto n = static_cast<std::uint32_t>(shape[a].extent);
+    if (!shape[a].closed) {
+      role += unit * (member % n);
+      unit *= n;
+    }
+    member /= n;
+  }
+  return role;
+}
+
+Role role_of(const std::vector<GroupAxis>& shape, std::uint32_t member, const std::vector<Way>& all) {
+  Role role;
+  for (std::uint32_t p = 0; p < all.size(); ++p) {
+    if (end_of(shape, member, all[p].steps) == no_member) continue;
+    role.lanes.push_back({static_cast<std::uint32_t>(role.runs.size()), 1});
+    role.runs.push_back({.port = p, .count = 1, .bytes = all[p].bytes});
+  }
+  return role;
+}
+
+// Bytes over the busiest link of an axis, one way (all_to_all.h).
+double axis_load(const CollectiveSpec& spec, const GroupAxis& axis) {
+  const std::uint32_t count = members(spec.shape);
+  const double n = axis.extent;
+  const double chunk = static_cast<double>(shard_bytes(shard_bytes(spec.bytes, count), count));
+  const double pairs = axis.closed ? std::floor(n * n / 4) / 2 : std::floor(n / 2) * std::ceil(n / 2);
+  return chunk * count / n * pairs;
+}
+
+}  // namespace
+
+TransferPattern all_to_all_pattern(const CollectiveSpec& spec) {
+  validate(spec);
+  const std::vector<Way> all = ways(spec);
+  TransferPattern pattern;
+  pattern.members = members(spec.shape);
+  pattern.ports = static_cast<std::uint32_t>(all.size());
+  std::map<std::uint32_t, std::uint32_t> first_of;  // role -> its lowest member
+  for (std::uint32_t m = 0; m < pattern.members; ++m) first_of.try_emplace(role_number(spec.shape, m), m);
+  for (const auto& [role, member] : first_of) pattern.roles.push_back(role_of(spec.shape, member, all));
+  for (const Way& way : all) {
+    std::vector<Leg>& legs = pattern.words.emplace_back();
+    for (std::size_t a = 0; a < way.steps.size(); ++a) {
+      if (way.steps[a] != 0) legs.push_back({static_cast<int>(a), way.steps[a]});
+    }
+  }
+  pattern.role_of = [shape = spec.shape](std::uint32_t member) { return role_number(shape, member); };
+  pattern.port = [shape = spec.shape, all](std::uint32_t member, std::uint32_t p) {
+    return Port{.to = end_of(shape, member, all[p].steps), .to_port = p};
+  };
+  return pattern;
+}
+
+double all_to_all_bound(const CollectiveSpec& spec, const AxisRates& rates) {
+  double latency = 0;
+  double bound = 0;
+  for (std::size_t a = 0; a < spec.shape.size(); ++a) {
+    const GroupAxis& axis = spec.shape[a];
+    const LinkCost link{rates.rate.at(a), rates.latency.at(a)};
+    if (axis.extent < 2) continue;
+    latency += (axis.closed ? axis.extent / 2 : axis.extent - 1) * link.latency;
+    bound = std::max(bound, axis_load(spec, axis) / link.rate + link.latency);
+  }
+  return std::max(bound, latency);
+}
+
+}  // namespace stepsim

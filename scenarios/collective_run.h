@@ -1,0 +1,58 @@
+// collective_run.h: one collective by itself on a scenario's cluster, in all groups along some mesh axes at once.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "scenarios/run.h"
+
+namespace stepsim {
+
+struct CollectiveChoice {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  std::vector<std::string> axes;  // mesh axes of a group; empty: all chips are one group
+  std::string algorithm;          // by name; empty: the one that does this kind
+};
+
+struct CollectiveResult {
+  Bytes bytes = 0;            // as CollectiveRun::play was given it
+  Picoseconds time;           // until the last member of the last group has left
+  double algorithm_rate = 0;  // bytes / time
+  double bus_rate = 0;        // times the share of the array that must pass a member's links (nccl-tests)
+  double bound = 0;           // seconds: closed form on these links, a lower bound
+  std::string fullest;        // kind of link that carries most of what it could
+  double fullest_share = 0;   // of that
+  std::uint64_t transfers = 0;
+};
+
+/// Plays one size after another; groups, classes and routes are worked out once per size.
+class CollectiveRun {
+ public:
+  /// InputError on an unknown axis or algorithm, or a kind that it does not do.
+  CollectiveRun(const Scenario& scenario, const CollectiveChoice& choice);
+
+  /// bytes: what nccl-tests call the size. The array that is gathered, scattered or reduced; of an all-to-all, what one
+  /// member sends, its own part included.
+  [[nodiscard]] CollectiveResult play(Bytes bytes) const;
+  [[nodiscard]] std::uint32_t members() const;
+  [[nodiscard]] std::uint32_t groups() const { return cluster_->chips() / members(); }
+  [[nodiscard]] std::uint32_t chips() const { return cluster_->chips(); }
+  [[nodiscard]] const std::string& algorithm() const { return algorithm_; }
+  /// "x (ring of 16), y (ring of 16)"
+  [[nodiscard]] std::string shape_text() const;
+
+ private:
+  const Scenario& scenario_;
+  CollectiveChoice choice_;
+  std::unique_ptr<Cluster> cluster_;
+  std::unique_ptr<Mesh> mesh_;
+  std::vector<GroupAxis> shape_;
+  std::string algorithm_;
+};
+
+/// What busbw is of algbw: 2 (n-1)/n for an all-reduce, (n-1)/n for gathers, scatters and all-to-all, 1 for a send.
+/// Source: NVIDIA nccl-tests, PERFORMANCE.md.
+double bus_factor(CollectiveKind kind, std::uint32_t members);
+
+}  // namespace stepsim
