@@ -7,7 +7,8 @@
 namespace stepsim {
 namespace {
 
-constexpr std::uint32_t most_checked_chips = 4096;  // a debug build holds their classes against the definition
+// A debug build holds their classes against the definition.
+[[maybe_unused]] constexpr std::uint32_t most_checked_chips = 4096;
 
 std::unique_ptr<Symmetry> folded(const Cluster& cluster, const Communication& communication) {
   const Traffic all = traffic(cluster, communication);

@@ -18,7 +18,8 @@ inline constexpr std::size_t prefetch_near = 8;
 template <class T>
 [[gnu::always_inline]] inline void prefetch(const T* soon) {
   __builtin_prefetch(soon, 1);
-  if constexpr (alignof(T) < sizeof(T)) __builtin_prefetch(reinterpret_cast<const char*>(soon) + sizeof(T) - 1, 1);
+  if constexpr (alignof(T) < sizeof(T))  // NOLINT(misc-redundant-expression): they differ with T
+    __builtin_prefetch(reinterpret_cast<const char*>(soon) + sizeof(T) - 1, 1);
 }
 
 }  // namespace stepsim

@@ -227,8 +227,9 @@ std::string links_table(const RunResult& result, bool colour) {
                {"flows at most"}});
   for (std::size_t i = 0; i < result.links.size() && i < most_links; ++i) {
     const LinkClassUse& use = result.links[i];
-    table.row({use.kind, grouped(use.links), rate_text(use.capacity), bytes_text(static_cast<double>(use.bytes)),
-               percent_text(use.busy), percent_text(use.busiest), percent_text(use.fullest), grouped(use.peak_flows)});
+    table.row({use.kind, grouped(static_cast<std::int64_t>(use.links)), rate_text(use.capacity),
+               bytes_text(static_cast<double>(use.bytes)), percent_text(use.busy), percent_text(use.busiest),
+               percent_text(use.fullest), grouped(use.peak_flows)});
   }
   const std::size_t left_out = result.links.size() - std::min(result.links.size(), most_links);
   const std::string more = left_out > 0 ? fmt::format("; {} more in --json", left_out) : "";
