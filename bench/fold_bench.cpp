@@ -31,23 +31,8 @@ Communication all_reduce(const Cluster& cluster) {
     spec.shape.push_back({static_cast<int>(axis), cluster.axes()[axis].extent, 1, true});
   }
   spec.bytes = Bytes{60'000} * cluster.chips();
-  Communication all;
-  all.families.push_back({"all", Groups(cluster.axes(), spec.shape)});
-  TransferPattern pattern = collective_algorithms().at("algorithm", spec.algorithm).pattern(spec);
-  std::vector<std::vector<bool>> used = ports_in_use(pattern);
-  all.patterns.push_back({0, std::move(pattern), std::move(used)});
-  all.pattern_of = {0};
-  return all;
-}
-
-StepProgram one_collective() {
-  StepProgram program;
-  Op op;
-  op.kind = OpKind::collective;
-  op.collective = 0;
-  op.stream = program.stream("collective", false);
-  program.programs.emplace_back().add(op);
-  return program;
+  return lone_pattern(Groups(cluster.axes(), spec.shape),
+                      collective_algorithms().at("algorithm", spec.algorithm).pattern(spec));
 }
 
 void play_folded(benchmark::State& state, const std::vector<int>& shape) {

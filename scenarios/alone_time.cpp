@@ -11,14 +11,9 @@ namespace {
 
 /// A program whose only op is the first collective; the second program does nothing.
 StepProgram one_collective(const StepProgram& like) {
-  StepProgram program;
+  StepProgram program = stepsim::one_collective();
   program.names = like.names;
-  Op op;
-  op.kind = OpKind::collective;
-  op.stream = program.stream("collective", false);
-  op.collective = 0;
   program.programs.resize(2);
-  program.programs[0].add(op);
   return program;
 }
 

@@ -89,20 +89,10 @@ CollectiveResult CollectiveRun::play(Bytes bytes) const {
   const Registry<Algorithm> algorithms = collective_algorithms();
   const Algorithm& algorithm = algorithms.at("--algorithm", algorithm_);
 
-  Communication all;
-  all.families.push_back({"group", Groups(cluster_->axes(), shape_)});
-  TransferPattern pattern = algorithm.pattern(spec);
-  std::vector<std::vector<bool>> used = ports_in_use(pattern);
-  all.patterns.push_back({0, std::move(pattern), std::move(used)});
-  all.pattern_of = {0};
+  const Communication all = lone_pattern(Groups(cluster_->axes(), shape_), algorithm.pattern(spec));
   const Symmetry symmetry = scenario_.fold ? Symmetry(*cluster_, traffic(*cluster_, all)) : Symmetry(*cluster_);
 
-  StepProgram program;
-  Op op;
-  op.kind = OpKind::collective;
-  op.collective = 0;
-  op.stream = program.stream("collective", false);
-  program.programs.emplace_back().add(op);
+  StepProgram program = one_collective();
   Network network;
   CollectiveRequest request;
   request.kind = choice_.kind;

@@ -118,6 +118,25 @@ Communication communication(const Scenario& scenario, const std::vector<Collecti
   return all;
 }
 
+Communication lone_pattern(Groups groups, TransferPattern pattern) {
+  Communication all;
+  all.families.push_back({"group", std::move(groups)});
+  std::vector<std::vector<bool>> used = ports_in_use(pattern);
+  all.patterns.push_back({0, std::move(pattern), std::move(used)});
+  all.pattern_of = {0};
+  return all;
+}
+
+StepProgram one_collective() {
+  StepProgram program;
+  Op op;
+  op.kind = OpKind::collective;
+  op.collective = 0;
+  op.stream = program.stream("collective", false);
+  program.programs.emplace_back().add(op);
+  return program;
+}
+
 std::vector<Hops> way_of(const FamilyPattern& one, const Groups& groups, std::uint32_t port) {
   std::vector<Hops> way;
   const auto add = [&](int axis, int steps) {

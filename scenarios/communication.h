@@ -33,6 +33,12 @@ struct Communication {
 
 Communication communication(const Scenario& scenario, const std::vector<CollectiveRequest>& requests, const Mesh& mesh);
 
+/// One kind of collective in all groups of one shape, and nothing else.
+Communication lone_pattern(Groups groups, TransferPattern pattern);
+
+/// A program to lay it on: the collective is its only op.
+StepProgram one_collective();
+
 /// The way of a port on the hardware axes; empty for ports that go by the cluster's own routes.
 std::vector<Hops> way_of(const FamilyPattern& one, const Groups& groups, std::uint32_t port);
 

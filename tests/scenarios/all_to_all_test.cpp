@@ -49,21 +49,12 @@ struct Played {
 };
 
 Played play(const Cluster& cluster, const CollectiveSpec& spec, bool fold) {
-  Communication all;
-  all.families.push_back({"all", Groups(cluster.axes(), spec.shape)});
-  TransferPattern pattern = collective_algorithms().at("algorithm", spec.algorithm).pattern(spec);
-  std::vector<std::vector<bool>> used = ports_in_use(pattern);
-  all.patterns.push_back({0, std::move(pattern), std::move(used)});
-  all.pattern_of = {0};
+  const Communication all = lone_pattern(Groups(cluster.axes(), spec.shape),
+                                         collective_algorithms().at("algorithm", spec.algorithm).pattern(spec));
   const Traffic what = traffic(cluster, all);
   const Symmetry symmetry = fold ? Symmetry(cluster, what) : Symmetry(cluster);
   EXPECT_EQ(why_not_symmetric(cluster, what, symmetry), "");
-  StepProgram program;
-  Op op;
-  op.kind = OpKind::collective;
-  op.collective = 0;
-  op.stream = program.stream("collective", false);
-  program.programs.emplace_back().add(op);
+  StepProgram program = one_collective();
   Network network;
   const std::vector<LinkClass> links = lay_out(cluster, all, {CollectiveRequest{}}, symmetry, program, network);
   const Timeline timeline = simulate(program, network, {.exact_steps = 1});
@@ -186,11 +177,8 @@ TEST(AllToAllOnACube, TakesTheLoadOfAnAxis) {
 TEST(AllToAllOnAPod, FoldsToOneClass) {
   const Cluster cluster = torus({16, 16, 16}, {true, true, true});
   CollectiveSpec spec = all_to_all(cluster, 7200);
-  Communication all;
-  all.families.push_back({"all", Groups(cluster.axes(), spec.shape)});
-  TransferPattern pattern = collective_algorithms().at("algorithm", "direct").pattern(spec);
-  std::vector<std::vector<bool>> used = ports_in_use(pattern);
-  all.patterns.push_back({0, std::move(pattern), std::move(used)});
+  const Communication all =
+      lone_pattern(Groups(cluster.axes(), spec.shape), collective_algorithms().at("algorithm", "direct").pattern(spec));
   EXPECT_EQ(Symmetry(cluster, traffic(cluster, all)).classes(), 1U);
 }
 
