@@ -14,9 +14,20 @@
 
 namespace stepsim {
 
-enum class CollectiveKind { all_gather, reduce_scatter, all_reduce, all_to_all, point_to_point };
+enum class CollectiveKind {
+  all_gather,
+  reduce_scatter,
+  all_reduce,
+  all_to_all,
+  point_to_point,
+  broadcast,
+  reduce,
+  gather,
+  scatter,
+  barrier
+};
 
-/// "all-gather", "reduce-scatter", "all-reduce", "all-to-all", "point-to-point"
+/// "all-gather", "reduce-scatter", "all-reduce", "all-to-all", "point-to-point", "broadcast", ...
 std::string to_string(CollectiveKind kind);
 
 /// How an even ring is used both ways.
@@ -35,6 +46,12 @@ struct CollectiveSpec {
   std::string algorithm = "torus";
   RingStyle ring = RingStyle::halves;
   bool weighted_parts = false;  // several axes: part sizes that load unequal axes more evenly (parts.h)
+  std::uint32_t root = 0;       // rank: broadcast, reduce, gather, scatter
+  std::uint32_t channels = 1;   // rings, trees: the array is cut among so many, each with lanes of its own
+  Bytes chunk = 0;              // pieces that are passed on one by one (trees, chains, hierarchies); 0: not cut
+  std::uint32_t node = 1;       // members per node, ranks in a row: ranks 0 ... node - 1 share the first
+  std::vector<std::vector<std::uint32_t>> rings;  // rank orders, used in turn by the channels; empty: by rank
+  std::vector<Bytes> sends;                       // ragged all-to-all: [from * members + to]; empty: uniform
 };
 
 /// What one link gives a collective: usable rate one way and latency of one neighbour step along each group

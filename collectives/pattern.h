@@ -18,6 +18,15 @@ struct Leg {
   int steps = 0;
 };
 
+/// A port whose transfers go to, or come from, all members at once, over the links of the routes between them and the
+/// sender, each link once: in-network multicast and reduction. `Port::to` is then the sender itself, which counts the
+/// delivery; the latency is that of the longest of the routes.
+enum class Spread : std::uint8_t {
+  none,
+  multicast,  // links of the routes from the sender to every other member
+  reduction   // links of the routes from every other member to the sender
+};
+
 struct TransferPattern {
   std::uint32_t members = 0;
   std::uint32_t ports = 0;  // per member, outgoing and incoming alike
@@ -27,6 +36,7 @@ struct TransferPattern {
   /// to: no_member where it is not used. Along an axis of the group, axis, direction and to_port depend on the port alone.
   std::function<Port(std::uint32_t member, std::uint32_t port)> port;
   std::vector<std::vector<Leg>> words;  // per port: the way of a transfer, leg by leg; empty: as Port says
+  std::vector<Spread> spreads;          // per port; empty: none
 };
 
 /// The pattern written out, member by member.

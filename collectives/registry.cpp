@@ -31,6 +31,16 @@ std::string to_string(CollectiveKind kind) {
       return "all-to-all";
     case CollectiveKind::point_to_point:
       return "point-to-point";
+    case CollectiveKind::broadcast:
+      return "broadcast";
+    case CollectiveKind::reduce:
+      return "reduce";
+    case CollectiveKind::gather:
+      return "gather";
+    case CollectiveKind::scatter:
+      return "scatter";
+    case CollectiveKind::barrier:
+      return "barrier";
   }
   throw std::logic_error("unknown collective kind");
 }

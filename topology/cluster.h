@@ -17,6 +17,7 @@
 #include "sim/registry.h"
 #include "topology/chip.h"
 #include "topology/faults.h"
+#include "topology/graph_spec.h"
 
 namespace stepsim {
 
@@ -25,7 +26,7 @@ using VertexId = std::uint32_t;
 
 /// What a user asks for. Only the fields of the chosen kind count.
 struct ClusterSpec {
-  std::string kind;  // "torus", "pcie"
+  std::string kind;  // "torus", "pcie", "links"
   ChipSpec chip;
   // torus
   std::vector<int> shape;   // extents of one slice: {16, 16, 32}
@@ -39,6 +40,8 @@ struct ClusterSpec {
   std::int64_t host_memory_rate = 0;   // bytes/s, shared by all staged traffic, in and out counted each
   std::int64_t root_complex_rate = 0;  // bytes/s each way between a root complex and host memory
   Picoseconds staging_latency;         // added when staged through host memory
+  // links: vertices and cables as listed; also what importers and the builders of single nodes hand over
+  GraphSpec graph;
   // any
   std::vector<ChipFault> chip_faults;
   std::vector<LinkFault> link_faults;
@@ -50,8 +53,6 @@ struct HardwareAxis {
   bool wraps = false;
   bool direct = false;  // any pair along it is connected by one route: "dcn", "device"
 };
-
-enum class VertexKind { chip, host, pcie_switch, root_complex, host_memory, network_switch };
 
 struct Vertex {
   VertexKind kind = VertexKind::chip;

@@ -23,7 +23,12 @@ const char* shape_of(VertexKind kind) {
     case VertexKind::host_memory:
       return "cylinder";
     case VertexKind::network_switch:
+    case VertexKind::nvlink_switch:
       return "ellipse";
+    case VertexKind::nic:
+      return "cds";
+    case VertexKind::socket:
+      return "octagon";
   }
   return "box";
 }
