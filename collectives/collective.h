@@ -50,8 +50,8 @@ struct CollectiveSpec {
   std::uint32_t channels = 1;   // rings, trees: the array is cut among so many, each with lanes of its own
   Bytes chunk = 0;              // pieces that are passed on one by one (trees, chains, hierarchies); 0: not cut
   std::uint32_t node = 1;       // members per node, ranks in a row: ranks 0 ... node - 1 share the first
-  std::vector<std::vector<std::uint32_t>> rings;  // rank orders, used in turn by the channels; empty: by rank
-  std::vector<Bytes> sends;                       // ragged all-to-all: [from * members + to]; empty: uniform
+  std::vector<std::vector<std::uint32_t>> rings = {};  // rank orders, used in turn by the channels; empty: by rank
+  std::vector<Bytes> sends = {};                       // ragged all-to-all: [from * members + to]; empty: uniform
 };
 
 /// What one link gives a collective: usable rate one way and latency of one neighbour step along each group
