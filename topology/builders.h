@@ -39,6 +39,8 @@ class Fabric {
 
   /// Where routes are words over ports.
   [[nodiscard]] virtual std::optional<LinkOwner> owner(LinkId link) const = 0;
+  [[nodiscard]] virtual std::vector<std::vector<std::uint32_t>> edges_between_places() const { return {}; }
+  [[nodiscard]] virtual bool ways_differ() const { return false; }
 };
 
 struct Cluster::Parts {
@@ -54,6 +56,9 @@ struct Cluster::Parts {
 
 /// torus.cpp: slices of ICI torus or mesh, joined by the data-center network.
 Cluster build_torus(const ClusterSpec& spec);
+
+/// nodes.cpp: nodes of GPUs with a switch in each, joined by NICs and tiers of switches.
+Cluster build_nodes(const ClusterSpec& spec);
 
 /// pcie_host.cpp: one host with devices under PCIe switches and root complexes.
 Cluster build_pcie_host(const ClusterSpec& spec);

@@ -137,6 +137,14 @@ std::uint32_t Cluster::host_of(ChipId chip) const {
   return impl_->fabric().host_of(chip);
 }
 
+std::vector<std::vector<std::uint32_t>> Cluster::edges_between_places() const {
+  return impl_->fabric().edges_between_places();
+}
+
+bool Cluster::ways_differ() const {
+  return impl_->fabric().ways_differ() || !impl_->fabric().detours().empty();
+}
+
 void Cluster::along(ChipId from, int axis, int hops, std::vector<LinkId>& links) const {
   check_axis(*this, from, axis);
   impl_->fabric().along(from, axis, hops, links);

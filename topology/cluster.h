@@ -18,6 +18,7 @@
 #include "topology/chip.h"
 #include "topology/faults.h"
 #include "topology/graph_spec.h"
+#include "topology/nodes_spec.h"
 
 namespace stepsim {
 
@@ -26,7 +27,7 @@ using VertexId = std::uint32_t;
 
 /// What a user asks for. Only the fields of the chosen kind count.
 struct ClusterSpec {
-  std::string kind;  // "torus", "pcie", "links"
+  std::string kind;  // "torus", "pcie", "links", "nodes"
   ChipSpec chip;
   // torus
   std::vector<int> shape;   // extents of one slice: {16, 16, 32}
@@ -42,6 +43,7 @@ struct ClusterSpec {
   Picoseconds staging_latency;         // added when staged through host memory
   // links: vertices and cables as listed; also what importers and the builders of single nodes hand over
   GraphSpec graph;
+  NodesSpec nodes;
   // any
   std::vector<ChipFault> chip_faults;
   std::vector<LinkFault> link_faults;
@@ -125,6 +127,11 @@ class Cluster {
   [[nodiscard]] LinkOwner owner(LinkId link) const;
   /// Chips, and hosts where they have links: places are 0 ... places() - 1.
   [[nodiscard]] std::uint32_t places() const;
+  /// Labelled edges between places that belong together however they are used: from a chip to its NIC, from a NIC to its
+  /// leaf. Empty where hosts say it all.
+  [[nodiscard]] std::vector<std::vector<std::uint32_t>> edges_between_places() const;
+  /// May the words of like moves differ from chip to chip: round links that are down, or where flows are hashed?
+  [[nodiscard]] bool ways_differ() const;
   /// Number of the chip's host, from 0.
   [[nodiscard]] std::uint32_t host_of(ChipId chip) const;
   /// "x+", "pcie up", "dcn up": as LinkFault names them.

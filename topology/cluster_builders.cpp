@@ -7,6 +7,7 @@ Registry<ClusterBuilder> cluster_builders() {
   Registry<ClusterBuilder> registry;
   registry.add("torus", "TPU slices: an ICI torus or mesh of 2 or 3 axes, several joined by DCN", build_torus);
   registry.add("pcie", "one host: devices under PCIe switches and root complexes, with host memory", build_pcie_host);
+  registry.add("nodes", "nodes of GPUs: a switch in each, joined by NICs on rails, leaves and spines", build_nodes);
   return registry;
 }
 

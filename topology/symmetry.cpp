@@ -54,11 +54,12 @@ class Words {
   void note_move(const Move& move);
   void walk(LabelledEdges& at, Edges& edges, std::pair<int, int> way, int steps_left);
   void note_each(const Move& move);
+  void note_places(std::vector<LabelledEdges>& through, std::uint32_t from, const std::vector<LinkId>& route);
   void note_sends();
   void mark(ChipId chip, const std::vector<LinkId>& route);
   [[nodiscard]] std::uint32_t word(const std::vector<LinkId>& route);
   void add_way_edges();
-  void add_host_edges();
+  void add_place_edges();
 
   const Cluster& cluster_;
   const Traffic& traffic_;
@@ -67,6 +68,7 @@ class Words {
   std::map<std::pair<int, int>, Edges> edges_of_;              // by axis and step
   std::map<std::vector<std::uint32_t>, std::uint32_t> words_;  // ports of a route
   bool hosts_ = false;                                         // does any route lead through hosts?
+  std::vector<LabelledEdges> tree_ = cluster_.edges_between_places();
 };
 
 void Words::colour_places() {
@@ -123,7 +125,7 @@ void Words::note_move(const Move& move) {
     std::copy(move.by.begin(), move.by.end(), sends.begin());
     tell_apart(colours_, sends);
   }
-  if (!cluster_.detours().empty()) {
+  if (cluster_.ways_differ() || (!tree_.empty() && !move.by.empty())) {
     note_each(move);
     return;
   }
@@ -152,37 +154,56 @@ void Words::walk(LabelledEdges& at, Edges& edges, std::pair<int, int> way, int s
   }
 }
 
-/// Round links that are down, words differ from chip to chip.
+/// In a tree of switches a word does not say which places it leads through: each is an edge by itself.
+void Words::note_places(std::vector<LabelledEdges>& through, std::uint32_t from, const std::vector<LinkId>& route) {
+  if (tree_.empty()) return;
+  for (std::size_t hop = 0; hop < route.size(); ++hop) {
+    if (through.size() <= hop) through.emplace_back(cluster_.places(), no_node);
+    through[hop][from] = cluster_.owner(route[hop]).place;
+  }
+}
+
+/// Round links that are down, and where flows are hashed, words differ from chip to chip.
 void Words::note_each(const Move& move) {
   std::vector<std::uint32_t> feature(colours_.size(), 0);
+  std::vector<LabelledEdges> through;
   LabelledEdges to(cluster_.places(), no_node);
   for (ChipId chip = 0; chip < cluster_.chips(); ++chip) {
     if (!move.by.empty() && !move.by[chip]) continue;
     const std::vector<LinkId> route = move.route(cluster_, chip);
     mark(chip, route);
+    note_places(through, chip, route);
     feature[chip] = word(route);
     to[chip] = move.end(cluster_, chip);
   }
   tell_apart(colours_, feature);
+  edges_.insert(edges_.end(), through.begin(), through.end());
   if (hosts_) edges_.push_back(std::move(to));  // words through hosts do not tell where they lead
 }
 
 void Words::note_sends() {
-  std::map<std::uint32_t, std::pair<LabelledEdges, std::vector<std::uint32_t>>> kinds;  // edges, words
+  struct Kind {
+    LabelledEdges to;
+    std::vector<std::uint32_t> feature;  // words
+    std::vector<LabelledEdges> through;
+  };
+  std::map<std::uint32_t, Kind> kinds;
   for (const Send& send : traffic_.sends) {
-    auto& [to, feature] = kinds[send.kind];
+    auto& [to, feature, through] = kinds[send.kind];
     if (to.empty()) {
       to.assign(cluster_.places(), no_node);
       feature.assign(cluster_.places(), 0);
     }
     const std::vector<LinkId> route = cluster_.routes(send.from, send.to).at(send.route).links;
     mark(send.from, route);
+    note_places(through, send.from, route);
     to[send.from] = send.to;
     feature[send.from] = word(route);
   }
-  for (auto& [kind, both] : kinds) {
-    tell_apart(colours_, both.second);
-    edges_.push_back(std::move(both.first));
+  for (auto& [number, kind] : kinds) {
+    tell_apart(colours_, kind.feature);
+    edges_.push_back(std::move(kind.to));
+    edges_.insert(edges_.end(), kind.through.begin(), kind.through.end());
   }
 }
 
@@ -198,8 +219,9 @@ void Words::add_way_edges() {
   }
 }
 
-void Words::add_host_edges() {
-  if (!hosts_) return;
+void Words::add_place_edges() {
+  edges_.insert(edges_.end(), tree_.begin(), tree_.end());
+  if (!hosts_ || !tree_.empty()) return;
   LabelledEdges to(cluster_.places(), no_node);
   for (ChipId chip = 0; chip < cluster_.chips(); ++chip) to[chip] = cluster_.chips() + cluster_.host_of(chip);
   edges_.push_back(std::move(to));
@@ -210,7 +232,7 @@ Partition Words::fold() {
   for (const Move& move : traffic_.moves) note_move(move);
   note_sends();
   add_way_edges();
-  add_host_edges();
+  add_place_edges();
   return refine(colours_, edges_);
 }
 
@@ -301,8 +323,13 @@ ChipId Move::end(const Cluster& cluster, ChipId from) const {
 }
 
 std::vector<LinkId> Move::route(const Cluster& cluster, ChipId from) const {
+  const auto direct = [&](const Hops& leg) { return cluster.axes()[static_cast<std::size_t>(leg.axis)].direct; };
+  const std::vector<Hops> all = legs();
+  if (all.size() > 1 && std::all_of(all.begin(), all.end(), direct)) {
+    return cluster.routes(from, end(cluster, from)).front().links;
+  }
   std::vector<LinkId> links;
-  for (const Hops& leg : legs()) {
+  for (const Hops& leg : all) {
     cluster.along(from, leg.axis, leg.hops, links);
     from = cluster.step(from, leg.axis, leg.hops);
   }

@@ -44,7 +44,7 @@ struct Move {
   std::vector<Hops> then = {};  // further legs
 
   [[nodiscard]] std::vector<Hops> legs() const;
-  /// Where a chip's move leads, and over which links.
+  /// Where a chip's move leads, and over which links: leg by leg, or in one jump where all axes are direct.
   [[nodiscard]] ChipId end(const Cluster& cluster, ChipId from) const;
   [[nodiscard]] std::vector<LinkId> route(const Cluster& cluster, ChipId from) const;
 };

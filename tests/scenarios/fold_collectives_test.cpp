@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "tests/scenarios/fold_compare.h"
+#include "tests/topology/chips.h"
 
 namespace stepsim::testing {
 namespace {
@@ -228,7 +229,7 @@ ClusterSpec with_fault(ClusterSpec spec, std::vector<int> at, const std::string&
   return spec;
 }
 
-std::vector<NamedCluster> clusters() {
+std::vector<NamedCluster> hosts_and_slices() {
   const ClusterSpec closed = torus({4, 4, 1}, {true, true, false});
   const ClusterSpec cube = torus({4, 2, 2}, {true, false, true});
   const ClusterSpec slices = torus({2, 2, 2}, {false, false, false}, 3);
@@ -258,6 +259,13 @@ std::vector<NamedCluster> clusters() {
       {"host_staged_two_roots", host({3, 2, 1}, 2, false)},
       {"host_staged_slow_slot", with_fault(with_slow(host({2, 2}, 2, false), {{3}}), {0}, "pcie down", false)},
   };
+}
+
+std::vector<NamedCluster> clusters() {
+  std::vector<NamedCluster> all = hosts_and_slices();
+  for (NamedNodes& one : networks_of_nodes()) all.push_back({one.name, one.spec});
+  all.push_back({"rails_2x3_one_slow", with_slow(nodes_of(4, {2, 3}, 4), {{1, 0, 2}})});
+  return all;
 }
 
 std::vector<NamedPattern> patterns() {

@@ -79,6 +79,61 @@ inline ClusterSpec torus(const ChipSpec& chip, std::vector<int> shape, int slice
   return spec;
 }
 
+/// Nodes of GPUs with the figures of an H100 SuperPOD: 450 GB/s into the switch, NICs of 50 GB/s ("How To Scale Your
+/// Model", chapter 12).
+inline ClusterSpec nodes_of(int gpus, std::vector<int> nodes, int nics, Wiring wiring = Wiring::rail_optimised) {
+  ClusterSpec spec;
+  spec.kind = "nodes";
+  spec.chip.name = "h100";
+  spec.chip.pcie_rate = 64'000'000'000;
+  spec.chip.pcie_latency = Picoseconds(300'000);
+  spec.nodes.gpus = gpus;
+  spec.nodes.switch_rate = 450'000'000'000;
+  spec.nodes.switch_latency = microsecond;
+  spec.nodes.nics = nics;
+  spec.nodes.nic_rate = 50'000'000'000;
+  spec.nodes.nic_latency = microsecond * 2;
+  spec.nodes.tier_latency = Picoseconds(500'000);
+  spec.nodes.wiring = wiring;
+  spec.nodes.nodes = std::move(nodes);
+  return spec;
+}
+
+inline ClusterSpec oversubscribed(ClusterSpec spec, std::int64_t times, std::int64_t over = 1) {
+  spec.nodes.oversubscription = {{times, over}};
+  return spec;
+}
+
+inline ClusterSpec relaying(ClusterSpec spec) {
+  spec.nodes.cross_rail = CrossRail::pxn;
+  return spec;
+}
+
+inline ClusterSpec hashed(ClusterSpec spec, int uplinks, std::uint64_t seed) {
+  spec.nodes.uplinks = uplinks;
+  spec.nodes.ecmp_seed = seed;
+  return spec;
+}
+
+/// One of each kind of network of nodes, small.
+struct NamedNodes {
+  std::string name;
+  ClusterSpec spec;
+};
+inline std::vector<NamedNodes> networks_of_nodes() {
+  return {{"one_node_of_8", nodes_of(8, {1}, 8)},
+          {"leaf_of_4_nodes_of_2", nodes_of(2, {4}, 2, Wiring::leaf_spine)},
+          {"leaf_spine_3x2_oversubscribed", oversubscribed(nodes_of(2, {3, 2}, 1, Wiring::leaf_spine), 3, 2)},
+          {"rails_2x3", nodes_of(4, {2, 3}, 4)},
+          {"rails_2x2_shared_nics", oversubscribed(nodes_of(4, {2, 2}, 2), 2)},
+          {"rails_2x2_relaying", relaying(nodes_of(4, {2, 2}, 4))},
+          {"rails_of_3_tiers", oversubscribed(nodes_of(2, {2, 2, 2}, 2), 2)},
+          {"rail_only_4", nodes_of(4, {4}, 4, Wiring::rail_only)},
+          {"rail_only_2x2", nodes_of(2, {2, 2}, 2, Wiring::rail_only)},
+          {"hashed_2x3", hashed(nodes_of(2, {2, 3}, 2), 4, 7)},
+          {"single_gpus_2x4", nodes_of(1, {2, 4}, 1, Wiring::leaf_spine)}};
+}
+
 inline std::vector<bool> wraps_of(const Cluster& cluster) {
   std::vector<bool> wraps;
   for (const HardwareAxis& axis : cluster.axes()) wraps.push_back(axis.wraps);

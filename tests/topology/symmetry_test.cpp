@@ -249,7 +249,10 @@ std::vector<NamedCluster> clusters() {
       {"slices_with_slow_nic", with(torus(v5p(), {2, 2, 4}, 2), {degraded({1, 0, 0, 2}, "dcn up")})},
       {"slices_with_slow_pcie", with(torus(v5p(), {2, 2, 4}, 3), {degraded({0, 1, 0, 1}, "pcie down")})},
       {"slices_with_cable_down", with(torus(v5p(), {2, 2, 4}, 2), {down({0, 1, 0, 1}, "z+")})},
+      {"rails_2x3_slow_nic", with(nodes_of(4, {2, 3}, 4), {degraded({1, 0, 2}, "nic up")})},
+      {"rails_2x3_slow_leaf", with(nodes_of(2, {2, 3}, 2), {degraded({1, 0, 1}, "leaf down")})},
   };
+  for (NamedNodes& one : networks_of_nodes()) all.push_back({one.name, one.spec});
   return all;
 }
 
