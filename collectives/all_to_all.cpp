@@ -114,11 +114,18 @@ Role role_of(const std::vector<GroupAxis>& shape, std::uint32_t member, const st
   return role;
 }
 
-// Bytes over the busiest link of an axis, one way (all_to_all.h).
-double axis_load(const CollectiveSpec& spec, const GroupAxis& axis) {
+// Bytes over the busiest link of an axis, one way (all_to_all.h). Along direct axes a pair is joined at once, by links of
+// the outermost axis on which it differs: those of axis a carry what stays within all axes outside of it.
+double axis_load(const CollectiveSpec& spec, std::size_t a) {
+  const GroupAxis& axis = spec.shape[a];
   const std::uint32_t count = members(spec.shape);
   const double n = axis.extent;
   const double chunk = static_cast<double>(shard_bytes(shard_bytes(spec.bytes, count), count));
+  if (axis.direct) {
+    double inside = 1;
+    for (std::size_t b = a; b < spec.shape.size(); ++b) inside *= spec.shape[b].extent;
+    return chunk * inside * (n - 1) / n;
+  }
   const double pairs = axis.closed ? std::floor(n * n / 4) / 2 : std::floor(n / 2) * std::ceil(n / 2);
   return chunk * count / n * pairs;
 }
@@ -154,8 +161,8 @@ double all_to_all_bound(const CollectiveSpec& spec, const AxisRates& rates) {
     const GroupAxis& axis = spec.shape[a];
     const LinkCost link{rates.rate.at(a), rates.latency.at(a)};
     if (axis.extent < 2) continue;
-    latency += (axis.closed ? axis.extent / 2 : axis.extent - 1) * link.latency;
-    bound = std::max(bound, axis_load(spec, axis) / link.rate + link.latency);
+    latency += axis.direct ? 0 : (axis.closed ? axis.extent / 2 : axis.extent - 1) * link.latency;
+    bound = std::max(bound, axis_load(spec, a) / link.rate + link.latency);
   }
   return std::max(bound, latency);
 }

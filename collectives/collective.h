@@ -67,6 +67,8 @@ struct Algorithm {
   /// Closed-form time in seconds, additive latency, everyone arriving at once: the oracle of the tests. Exact
   /// on one axis and on axes that cost alike; a lower bound otherwise (bound.cpp says which).
   std::function<double(const CollectiveSpec&, const AxisRates&)> bound;
+  /// Does the bound take the rates of a member that sends both ways along an axis at once?
+  bool both_ways = false;
 
   /// The pattern written out for a group of its own.
   [[nodiscard]] TransferPlan make(const CollectiveSpec& spec) const { return tabulate(pattern(spec)); }

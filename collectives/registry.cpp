@@ -3,7 +3,9 @@
 
 #include "collectives/all_to_all.h"
 #include "collectives/collective.h"
+#include "collectives/in_network.h"
 #include "collectives/point_to_point.h"
+#include "collectives/rank_ring.h"
 #include "collectives/torus.h"
 
 namespace stepsim {
@@ -11,9 +13,14 @@ namespace stepsim {
 Registry<Algorithm> collective_algorithms() {
   Registry<Algorithm> registry;
   registry.add("torus", "all-gather, reduce-scatter, all-reduce on rings, lines and their products, bandwidth optimal",
-               {torus_pattern, torus_bound});
+               {torus_pattern, torus_bound, true});
   registry.add("direct", "all-to-all: every member to every other at once, by dimension-ordered shortest ways",
                {all_to_all_pattern, all_to_all_bound});
+  registry.add(
+      "ring",
+      "rings over ranks, as many as channels: all-gather, reduce-scatter, all-reduce; chains for broadcast, reduce",
+      {rank_ring_pattern, rank_ring_bound});
+  registry.add("in-network", "switches that add and copy (NVLS, SHARP)", {in_network_pattern, in_network_bound});
   registry.add("point-to-point", "one transfer from member 0 to member 1 by the cluster's routes, eager",
                {point_to_point_pattern, point_to_point_bound});
   return registry;

@@ -20,9 +20,14 @@ std::vector<int> indices(const Scenario& scenario, const std::vector<std::string
   return axis_indices(scenario.strategy, axes.empty() ? known : axes);
 }
 
-std::string default_algorithm(CollectiveKind kind) {
+/// On a torus the algorithms that use its axes; elsewhere whatever is fastest.
+std::string usual_algorithm(const Scenario& scenario, CollectiveKind kind) {
+  if (kind == CollectiveKind::point_to_point) return "point-to-point";
+  if (scenario.cluster.kind != "torus") return "auto";
   if (kind == CollectiveKind::all_to_all) return "direct";
-  return kind == CollectiveKind::point_to_point ? "point-to-point" : "torus";
+  const bool on_axes = kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter ||
+                       kind == CollectiveKind::all_reduce;
+  return on_axes ? "torus" : "auto";
 }
 
 /// The link that carries most of what it could in this time.
@@ -47,21 +52,73 @@ Bytes array_of(CollectiveKind kind, Bytes bytes, std::uint32_t members) {
   return array;
 }
 
+/// Too many transfers to try for every size: every member to every other, in groups that may not fold.
+bool too_large_to_try(const std::string& algorithm, std::uint32_t members) {
+  const bool pairs = algorithm == "pairwise" || algorithm == "one-shot" || algorithm == "two-shot" ||
+                     algorithm == "flat" || algorithm == "in-network";
+  return members > (pairs ? 256 : 8192);
+}
+
 }  // namespace
 
 double bus_factor(CollectiveKind kind, std::uint32_t members) {
-  if (kind == CollectiveKind::point_to_point) return 1;
   const double once = static_cast<double>(members - 1) / members;
-  return kind == CollectiveKind::all_reduce ? 2 * once : once;
+  switch (kind) {
+    case CollectiveKind::all_reduce:
+      return 2 * once;
+    case CollectiveKind::all_gather:
+    case CollectiveKind::reduce_scatter:
+    case CollectiveKind::all_to_all:
+    case CollectiveKind::gather:
+    case CollectiveKind::scatter:
+      return once;
+    default:
+      return 1;
+  }
 }
 
 CollectiveRun::CollectiveRun(const Scenario& scenario, const CollectiveChoice& choice)
     : scenario_(scenario), choice_(choice), cluster_(std::make_unique<Cluster>(build(scenario.cluster))) {
-  const StepPlan step = plan(scenario.model, scenario.strategy, scenario.cluster.chip);
-  const Placement placement = ranked_placements(scenario, *cluster_, step).front().placement;
+  Placement placement;
+  if (scenario.placement.empty()) {
+    const StepPlan step = plan(scenario.model, scenario.strategy, scenario.cluster.chip);
+    placement = ranked_placements(scenario, *cluster_, step).front().placement;
+  } else {
+    placement = given_placement(scenario, *cluster_);
+  }
   mesh_ = std::make_unique<Mesh>(*cluster_, scenario.strategy.mesh, placement);
   shape_ = mesh_->group_shape(indices(scenario, choice.axes));
-  algorithm_ = choice.algorithm.empty() ? default_algorithm(choice.kind) : choice.algorithm;
+  choose_methods();
+}
+
+/// Asked of the algorithms themselves: those that refuse the kind or the shape are no choice.
+void CollectiveRun::choose_methods() {
+  const Registry<Algorithm> algorithms = collective_algorithms();
+  const std::string asked = choice_.algorithm.empty() ? usual_algorithm(scenario_, choice_.kind) : choice_.algorithm;
+  std::vector<std::string> names = asked == "auto" ? algorithms.names() : std::vector<std::string>{asked};
+  std::vector<Problem> refusals;
+  for (const std::string& name : names) {
+    const Algorithm& algorithm = algorithms.at("--algorithm", name);
+    if (asked == "auto" && too_large_to_try(name, members())) continue;
+    try {
+      static_cast<void>(algorithm.pattern(spec({name, SIZE_MAX, name}, 1)));
+    } catch (const InputError& error) {
+      refusals.insert(refusals.end(), error.problems().begin(), error.problems().end());
+      continue;
+    }
+    bool served = false;
+    for (std::size_t p = 0; p < scenario_.protocols.size(); ++p) {
+      const Protocol& protocol = scenario_.protocols[p];
+      if (!protocol.serves(name) || (!choice_.protocol.empty() && protocol.name != choice_.protocol)) continue;
+      methods_.push_back({name, p, name + ", " + protocol.name});
+      served = true;
+    }
+    if (!served && scenario_.protocols.empty()) methods_.push_back({name, SIZE_MAX, name});
+  }
+  if (!methods_.empty()) return;
+  if (!refusals.empty() && asked != "auto") throw InputError(refusals);
+  throw InputError(choice_.protocol.empty() ? "--algorithm" : "--protocol",
+                   "no algorithm and protocol of this system do " + to_string(choice_.kind) + " on " + shape_text());
 }
 
 std::uint32_t CollectiveRun::members() const {
@@ -71,28 +128,64 @@ std::uint32_t CollectiveRun::members() const {
 std::string CollectiveRun::shape_text() const {
   std::string text;
   for (const GroupAxis& axis : shape_) {
-    text += (text.empty() ? "" : ", ") + cluster_->axes()[static_cast<std::size_t>(axis.hardware_axis)].name +
-            (axis.closed ? " (ring of " : " (line of ") + std::to_string(axis.extent) +
-            (axis.hops > 1 ? ", stride " + std::to_string(axis.hops) : "") + ")";
+    const HardwareAxis& hardware = cluster_->axes()[static_cast<std::size_t>(axis.hardware_axis)];
+    text += (text.empty() ? "" : ", ") + hardware.name +
+            (hardware.direct ? " ("
+             : axis.closed   ? " (ring of "
+                             : " (line of ") +
+            std::to_string(axis.extent) + (axis.hops > 1 ? ", stride " + std::to_string(axis.hops) : "") + ")";
   }
   return text.empty() ? "one chip" : text;
 }
 
-CollectiveResult CollectiveRun::play(Bytes bytes) const {
+CollectiveSpec CollectiveRun::spec(const CollectiveMethod& method, Bytes bytes) const {
   CollectiveSpec spec;
   spec.kind = choice_.kind;
   spec.shape = shape_;
   spec.bytes = array_of(choice_.kind, bytes, members());
-  spec.algorithm = algorithm_;
+  spec.algorithm = method.algorithm;
   spec.ring = scenario_.ring;
   spec.weighted_parts = scenario_.weighted_parts;
-  const Registry<Algorithm> algorithms = collective_algorithms();
-  const Algorithm& algorithm = algorithms.at("--algorithm", algorithm_);
+  spec.rings = rings_;
+  spec.chunk = scenario_.chunk;
+  const ClusterSpec& cluster = scenario_.cluster;
+  if (cluster.kind == "nodes" && !shape_.empty() &&
+      shape_.back().hardware_axis + 1 == static_cast<int>(cluster_->axes().size())) {
+    spec.node = static_cast<std::uint32_t>(shape_.back().extent);
+    if (spec.node < members())
+      spec.channels = std::min<std::uint32_t>(spec.node, static_cast<std::uint32_t>(cluster.nodes.nics));
+  }
+  if (!rings_.empty()) spec.channels = static_cast<std::uint32_t>(rings_.size());
+  if (method.protocol != SIZE_MAX) {
+    const Protocol& protocol = scenario_.protocols[method.protocol];
+    spec.chunk = protocol.chunk;
+    if (protocol.channels > 0) spec.channels = protocol.channels;
+  }
+  return spec;
+}
 
-  const Communication all = lone_pattern(Groups(cluster_->axes(), shape_), algorithm.pattern(spec));
+CollectiveResult CollectiveRun::play(Bytes bytes) const {
+  std::vector<CollectiveResult> results;
+  for (const CollectiveMethod& method : methods_) results.push_back(play(method, bytes));
+  std::stable_sort(results.begin(), results.end(),
+                   [](const CollectiveResult& a, const CollectiveResult& b) { return a.time < b.time; });
+  CollectiveResult best = results.front();
+  for (const CollectiveResult& one : results) best.others.push_back({one.method, one.time});
+  best.others.erase(best.others.begin());
+  return best;
+}
+
+CollectiveResult CollectiveRun::play(const CollectiveMethod& method, Bytes bytes) const {
+  const CollectiveSpec spec = this->spec(method, bytes);
+  const Registry<Algorithm> algorithms = collective_algorithms();
+  const Algorithm& algorithm = algorithms.at("--algorithm", method.algorithm);
+  const Protocol protocol = method.protocol == SIZE_MAX ? Protocol() : scenario_.protocols[method.protocol];
+
+  const Communication all =
+      lone_pattern(Groups(cluster_->axes(), shape_), on_the_wire(algorithm.pattern(spec), protocol), protocol.hops);
   const Symmetry symmetry = scenario_.fold ? Symmetry(*cluster_, traffic(*cluster_, all)) : Symmetry(*cluster_);
 
-  StepProgram program = one_collective();
+  StepProgram program = one_collective(protocol.launch);
   Network network;
   CollectiveRequest request;
   request.kind = choice_.kind;
@@ -103,10 +196,11 @@ CollectiveResult CollectiveRun::play(Bytes bytes) const {
   const Timeline timeline = simulate(program, network, options);
 
   CollectiveResult result;
+  result.method = method.name;
   result.bytes = bytes;
   result.time = timeline.window_end();
   result.transfers = timeline.counters.transfers;
-  LinkRates rates(*cluster_, scenario_.ring != RingStyle::one_way);
+  LinkRates rates(*cluster_, algorithm.both_ways && scenario_.ring != RingStyle::one_way);
   result.bound = algorithm.bound(spec, rates.rates(shape_));
   const double time = to_seconds(result.time);
   if (time <= 0) return result;

@@ -17,6 +17,7 @@ struct Ranks {
   std::vector<std::uint32_t> colour;                         // equal only if all roles are
   std::map<Way, std::vector<bool>> moves;                    // hardware axis, hops: who sends so
   std::vector<std::pair<std::size_t, std::uint32_t>> sends;  // pattern, port: by the cluster's routes
+  std::vector<Spread> spreads;                               // to or from all members
 };
 
 Ranks ranks(const Communication& all, std::size_t family) {
@@ -32,6 +33,10 @@ Ranks ranks(const Communication& all, std::size_t family) {
       tell_apart(ranks.colour, role);
     }
     for (std::uint32_t p = 0; p < pattern.ports; ++p) {
+      if (!pattern.spreads.empty() && pattern.spreads[p] != Spread::none) {
+        ranks.spreads.push_back(pattern.spreads[p]);
+        continue;
+      }
       Way way;
       for (const Hops& leg : way_of(all.patterns[i], groups, p)) way.emplace_back(leg.axis, leg.hops);
       if (way.empty()) {
@@ -84,6 +89,30 @@ void add_sends(std::vector<Send>& sends, const Cluster& cluster, const Communica
   }
 }
 
+/// A spread is alike where its ways to all members are: each distance between ranks is a kind of send. Where everyone
+/// reaches everyone by jumps along direct axes, those jumps say the same.
+void add_spreads(Traffic& all, std::map<Way, Move>& moves, const Cluster& cluster, const Groups& groups,
+                 std::uint32_t first_kind) {
+  const auto jumps = [&](const GroupAxis& axis) {
+    return axis.closed && cluster.axes()[static_cast<std::size_t>(axis.hardware_axis)].direct;
+  };
+  if (std::all_of(groups.shape().begin(), groups.shape().end(), jumps)) {
+    for (const GroupAxis& axis : groups.shape()) {
+      for (int step = 1; step < axis.extent; ++step) {
+        const Way way{{axis.hardware_axis, step * axis.hops}};
+        moves.insert_or_assign(way, Move{axis.hardware_axis, step * axis.hops, {}});
+      }
+    }
+    return;
+  }
+  for (ChipId chip = 0; chip < cluster.chips(); ++chip) {
+    const std::uint32_t rank = groups.rank_of(chip);
+    for (std::uint32_t by = 1; by < groups.members(); ++by) {
+      all.sends.push_back({chip, groups.member(chip, (rank + by) % groups.members()), 0, first_kind + by});
+    }
+  }
+}
+
 /// Chips by speed: 0 where it is nominal.
 std::vector<std::uint32_t> speeds(const Cluster& cluster) {
   std::vector<std::uint32_t> colours(cluster.chips(), 0);
@@ -118,23 +147,43 @@ Communication communication(const Scenario& scenario, const std::vector<Collecti
   return all;
 }
 
-Communication lone_pattern(Groups groups, TransferPattern pattern) {
+Communication lone_pattern(Groups groups, TransferPattern pattern, const HopCosts& hops) {
   Communication all;
   all.families.push_back({"group", std::move(groups)});
   std::vector<std::vector<bool>> used = ports_in_use(pattern);
-  all.patterns.push_back({0, std::move(pattern), std::move(used)});
+  all.patterns.push_back({0, std::move(pattern), std::move(used), hops});
   all.pattern_of = {0};
   return all;
 }
 
-StepProgram one_collective() {
+StepProgram one_collective(Picoseconds launch) {
   StepProgram program;
   Op op;
+  op.stream = program.stream("collective", false);
+  Program& own = program.programs.emplace_back();
+  if (launch.count() > 0) {
+    op.kind = OpKind::compute;
+    op.work = launch;
+    own.add(op);
+  }
   op.kind = OpKind::collective;
   op.collective = 0;
-  op.stream = program.stream("collective", false);
-  program.programs.emplace_back().add(op);
+  own.add(op);
   return program;
+}
+
+std::vector<LinkId> spread_links(const Cluster& cluster, const Groups& groups, ChipId chip, Spread spread) {
+  std::vector<LinkId> links;
+  for (std::uint32_t rank = 0; rank < groups.members(); ++rank) {
+    const ChipId other = groups.member(chip, rank);
+    if (other == chip) continue;
+    const bool away = spread == Spread::multicast;
+    const std::vector<LinkId> way = cluster.routes(away ? chip : other, away ? other : chip).front().links;
+    links.insert(links.end(), way.begin(), way.end());
+  }
+  std::sort(links.begin(), links.end());
+  links.erase(std::unique(links.begin(), links.end()), links.end());
+  return links;
 }
 
 std::vector<Hops> way_of(const FamilyPattern& one, const Groups& groups, std::uint32_t port) {
@@ -183,6 +232,10 @@ Traffic traffic(const Cluster& cluster, const Communication& communication) {
     for (const auto& way : own.sends) {
       add_sends(all.sends, cluster, communication, way, kind);
       kind += communication.patterns[way.first].pattern.ports;
+    }
+    if (!own.spreads.empty()) {
+      add_spreads(all, moves, cluster, groups, kind);
+      kind += groups.members();
     }
   }
   for (auto& [way, move] : moves) all.moves.push_back(std::move(move));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "collectives/pattern.h"
+#include "collectives/protocol.h"
 #include "scenarios/scenario.h"
 #include "topology/groups.h"
 #include "topology/symmetry.h"
@@ -22,6 +23,7 @@ struct FamilyPattern {
   std::size_t family = 0;
   TransferPattern pattern;
   std::vector<std::vector<bool>> used;  // [role][port]
+  HopCosts hops = {};                   // on top of the links' own latencies
 };
 
 struct Communication {
@@ -34,10 +36,13 @@ struct Communication {
 Communication communication(const Scenario& scenario, const std::vector<CollectiveRequest>& requests, const Mesh& mesh);
 
 /// One kind of collective in all groups of one shape, and nothing else.
-Communication lone_pattern(Groups groups, TransferPattern pattern);
+Communication lone_pattern(Groups groups, TransferPattern pattern, const HopCosts& hops = {});
 
-/// A program to lay it on: the collective is its only op.
-StepProgram one_collective();
+/// A program to lay it on: the collective is its only op, after the time it takes to launch it.
+StepProgram one_collective(Picoseconds launch = {});
+
+/// Links that the transfers of a spread port hold (pattern.h): those between a chip and all members of its group.
+std::vector<LinkId> spread_links(const Cluster& cluster, const Groups& groups, ChipId chip, Spread spread);
 
 /// The way of a port on the hardware axes; empty for ports that go by the cluster's own routes.
 std::vector<Hops> way_of(const FamilyPattern& one, const Groups& groups, std::uint32_t port);

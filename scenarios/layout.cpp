@@ -62,7 +62,9 @@ class Layout {
   std::uint32_t plan(std::size_t pattern, std::uint32_t group);
   std::uint32_t route_table(std::size_t pattern);
   RouteId route(ClassId who, std::uint32_t p, const FamilyPattern& one);
-  RouteId folded(ClassId who, const std::vector<LinkId>& links);
+  RouteId folded(ClassId who, const std::vector<LinkId>& links, Picoseconds latency);
+  [[nodiscard]] Picoseconds latency(const std::vector<LinkId>& links, const HopCosts& costs) const;
+  RouteId spread(ClassId who, const FamilyPattern& one, Spread way);
   LinkId link(LinkId one);
 
   const Cluster& cluster_;
@@ -74,9 +76,9 @@ class Layout {
   std::vector<Laid> laid_;
   std::map<std::pair<std::size_t, std::vector<std::uint32_t>>, std::uint32_t> plans_;  // pattern, roles and receivers
   std::map<std::vector<RouteId>, std::uint32_t> tables_;
-  std::map<std::tuple<ClassId, int, int>, RouteId> along_;
-  std::map<std::vector<std::uint64_t>, RouteId> routes_;  // latency, then links and counts
-  std::map<std::uint64_t, LinkId> links_;                 // by Symmetry::LinkClass::key
+  std::map<std::tuple<ClassId, int, int, std::size_t>, RouteId> along_;  // class, axis, hops, pattern if it has costs
+  std::map<std::vector<std::uint64_t>, RouteId> routes_;                 // latency, then links and counts
+  std::map<std::uint64_t, LinkId> links_;                                // by Symmetry::LinkClass::key
   std::vector<LinkClass> link_classes_;
 };
 
@@ -213,27 +215,60 @@ std::uint32_t Layout::route_table(std::size_t pattern) {
 }
 
 RouteId Layout::route(ClassId who, std::uint32_t p, const FamilyPattern& one) {
+  if (!one.pattern.spreads.empty() && one.pattern.spreads[p] != Spread::none) {
+    return spread(who, one, one.pattern.spreads[p]);
+  }
   const Groups& groups = all_.families[one.family].groups;
   const ChipId from = symmetry_.first(who);
   const std::vector<Hops> way = way_of(one, groups, p);
+  const auto laid = [&](const std::vector<LinkId>& links) { return folded(who, links, latency(links, one.hops)); };
   if (way.empty()) {
     const std::uint32_t to = one.pattern.port(groups.rank_of(from), p).to;
-    return folded(who, cluster_.routes(from, groups.member(from, to)).front().links);
+    return laid(cluster_.routes(from, groups.member(from, to)).front().links);
   }
   if (way.size() > 1)
-    return folded(who, Move{way[0].axis, way[0].hops, {}, {way.begin() + 1, way.end()}}.route(cluster_, from));
-  const auto [entry, is_new] = along_.try_emplace({who, way[0].axis, way[0].hops});
-  if (is_new) entry->second = folded(who, cluster_.along(from, way[0].axis, way[0].hops));
+    return laid(Move{way[0].axis, way[0].hops, {}, {way.begin() + 1, way.end()}}.route(cluster_, from));
+  const auto costs = one.hops.none() ? 0 : static_cast<std::size_t>(&one - all_.patterns.data()) + 1;
+  const auto [entry, is_new] = along_.try_emplace({who, way[0].axis, way[0].hops, costs});
+  if (is_new) entry->second = laid(cluster_.along(from, way[0].axis, way[0].hops));
   return entry->second;
+}
+
+/// A spread holds its links together, and is delivered when the farthest member has it.
+RouteId Layout::spread(ClassId who, const FamilyPattern& one, Spread way) {
+  const Groups& groups = all_.families[one.family].groups;
+  const ChipId chip = symmetry_.first(who);
+  Picoseconds longest;
+  for (std::uint32_t rank = 0; rank < groups.members(); ++rank) {
+    const ChipId other = groups.member(chip, rank);
+    if (other != chip) longest = std::max(longest, latency(cluster_.routes(chip, other).front().links, one.hops));
+  }
+  return folded(who, spread_links(cluster_, groups, chip, way), longest);
+}
+
+/// What the links take, and what driving them costs by the slowest kind among them.
+Picoseconds Layout::latency(const std::vector<LinkId>& links, const HopCosts& costs) const {
+  Picoseconds sum;
+  bool network = false;
+  bool direct = true;
+  for (const LinkId one : links) {
+    const GraphLink link = cluster_.link(one);
+    sum += link.latency;
+    if (costs.none()) continue;
+    for (const VertexId end : {link.from, link.to}) {
+      const VertexKind kind = end < cluster_.chips() ? VertexKind::chip : cluster_.vertex(end).kind;
+      network = network || kind == VertexKind::nic || kind == VertexKind::network_switch;
+      direct = direct && (kind == VertexKind::chip || kind == VertexKind::nvlink_switch);
+    }
+  }
+  return sum + (network ? costs.network : direct ? costs.direct : costs.pcie);
 }
 
 /// The route of one chip of a class, on classes of links. Each flow of the class crosses links of a class equally
 /// often, and each of those links is crossed equally often: flows x crossings / links times.
-RouteId Layout::folded(ClassId who, const std::vector<LinkId>& links) {
-  Picoseconds latency;
+RouteId Layout::folded(ClassId who, const std::vector<LinkId>& links, Picoseconds latency) {
   std::vector<Hop> hops;
   for (const LinkId one : links) {
-    latency += cluster_.link(one).latency;
     const LinkId id = link(one);
     const auto same = std::find_if(hops.begin(), hops.end(), [&](const Hop& hop) { return hop.link == id; });
     if (same == hops.end()) {

@@ -20,14 +20,16 @@ LinkRates::Step LinkRates::step(const GroupAxis& axis) {
   return entry->second;
 }
 
-// The chips along one axis from chip 0. Chips of a host share its links, so on a direct axis its chips have a line each.
+// The chips along one axis from chip 0. Chips of a host share its links, so on a direct axis its chips have a line each;
+// in a tree of switches all chips below do.
 std::vector<ChipId> LinkRates::line(int axis) const {
   const HardwareAxis& hardware = cluster_->axes()[static_cast<std::size_t>(axis)];
   std::vector<ChipId> firsts{0};
   if (hardware.direct) {
     const ChipId row = cluster_->step(0, axis, hardware.extent > 1 ? 1 : 0);  // chips with coordinate 0, outermost axis
+    const bool tree = !cluster_->edges_between_places().empty();
     for (ChipId chip = 1; chip < row; ++chip) {
-      if (cluster_->host_of(chip) == cluster_->host_of(0)) firsts.push_back(chip);
+      if (tree || cluster_->host_of(chip) == cluster_->host_of(0)) firsts.push_back(chip);
     }
   }
   std::vector<ChipId> chips;

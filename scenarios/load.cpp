@@ -52,7 +52,7 @@ YamlValue read_tree(Findings& findings, const std::string& file, const std::vect
 void read_sections(Section& root, const std::string& catalog, Scenario& scenario) {
   scenario.name = root.text("name", "unnamed");
   scenario.description = root.text("description", "");
-  scenario.cluster = read_cluster(root, catalog);
+  read_cluster(root, catalog, scenario);
   read_faults(root, scenario.cluster);
   scenario.model = read_model(root, catalog);
   read_parallelism(root, scenario);

@@ -172,6 +172,7 @@ std::vector<Kind> kinds() {
        {"devices", "devices_per_switch", "root_complexes", "peer_to_peer", "host_memory_rate", "root_complex_rate",
         "staging_latency"},
        read_pcie},
+      {"nodes", nodes_keys(), read_nodes},
   };
 }
 
@@ -205,7 +206,8 @@ void read_of_kind(Section& cluster, const std::string& catalog, const Kind& kind
   chip.done();
 }
 
-void read_keys(Section& cluster, const std::string& catalog, ClusterSpec& spec) {
+void read_keys(Section& cluster, const std::string& catalog, Scenario& scenario) {
+  ClusterSpec& spec = scenario.cluster;
   const std::vector<Kind> all = kinds();
   std::vector<std::string> names;
   for (const Kind& kind : all) names.push_back(kind.name);
@@ -215,10 +217,14 @@ void read_keys(Section& cluster, const std::string& catalog, ClusterSpec& spec) 
   for (const Kind& kind : all) {
     if (kind.name != chosen.name) cluster.unused(kind.keys, "with kind " + chosen.name);
   }
+  read_costs(cluster, scenario);
   cluster.done();
   if (chip_count(spec) > most_chips) {
-    const std::string shape = fmt::format("{} slice(s) of [{}]", spec.slices, fmt::join(spec.shape, ", "));
-    cluster.problem("shape", fmt::format("expected at most {} chips in all, found {}", most_chips, shape));
+    const bool nodes = spec.kind == "nodes";
+    const std::string shape = nodes ? fmt::format("{} a node", spec.nodes.gpus)
+                                    : fmt::format("{} slice(s) of [{}]", spec.slices, fmt::join(spec.shape, ", "));
+    cluster.problem(nodes ? "nodes" : "shape",
+                    fmt::format("expected at most {} chips in all, found {}", most_chips, shape));
   }
 }
 
@@ -226,20 +232,29 @@ void read_keys(Section& cluster, const std::string& catalog, ClusterSpec& spec) 
 
 std::int64_t chip_count(const ClusterSpec& cluster) {
   if (cluster.kind == "pcie") return cluster.devices;
+  if (cluster.kind == "nodes") {
+    std::int64_t chips = cluster.nodes.gpus;
+    for (const int extent : cluster.nodes.nodes) chips = std::min<std::int64_t>(chips * extent, most_chips + 1);
+    return chips;
+  }
   std::int64_t chips = cluster.shape.empty() ? 0 : cluster.slices;
   for (const int extent : cluster.shape) chips = std::min<std::int64_t>(chips * extent, most_chips + 1);
   return chips;
 }
 
-ClusterSpec read_cluster(Section& root, const std::string& catalog) {
-  ClusterSpec spec;
+void read_cluster(Section& root, const std::string& catalog, Scenario& scenario) {
   const std::optional<YamlValue> given = section_value(root, "cluster", true);
-  if (!given) return spec;
+  if (!given) return;
   const auto value = resolve_reference(root.findings(), catalog, "systems", "cluster", *given, "system");
-  if (!value) return spec;
+  if (!value) return;
   Section cluster(root.findings(), *value, "cluster", section_place(root, "cluster"));
-  if (cluster.usable()) read_keys(cluster, catalog, spec);
-  return spec;
+  if (cluster.usable()) read_keys(cluster, catalog, scenario);
+}
+
+ClusterSpec read_cluster(Section& root, const std::string& catalog) {
+  Scenario scenario;
+  read_cluster(root, catalog, scenario);
+  return scenario.cluster;
 }
 
 }  // namespace stepsim

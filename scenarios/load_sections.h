@@ -11,6 +11,13 @@ namespace stepsim {
 
 /// `cluster:` with its system and chip followed into the catalog.
 ClusterSpec read_cluster(Section& root, const std::string& catalog);
+/// The same with its protocols and aliases.
+void read_cluster(Section& root, const std::string& catalog, Scenario& scenario);
+
+/// Kind nodes: its keys, how they are read, and what a system of any kind may say of driving its hardware.
+std::vector<std::string> nodes_keys();
+void read_nodes(Section& cluster, Section& chip, ClusterSpec& spec);
+void read_costs(Section& cluster, Scenario& scenario);
 
 /// `faults:` -> ClusterSpec; whether chips and links exist is the builder's check.
 void read_faults(Section& root, ClusterSpec& cluster);

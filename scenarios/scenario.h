@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collectives/collective.h"
+#include "collectives/protocol.h"
 #include "schedules/plan.h"
 #include "sim/simulation.h"
 #include "topology/cluster.h"
@@ -33,11 +34,14 @@ struct Scenario {
   std::string name;
   std::string description;
   ClusterSpec cluster;
+  std::vector<Protocol> protocols;   // of the system; empty: transfers cost what their links do
+  std::vector<std::string> aliases;  // what measured tables call the system
   ModelSpec model;
   Strategy strategy;
   std::vector<std::vector<std::string>> placement;  // digit terms per mesh axis; empty: chosen automatically
   RingStyle ring = RingStyle::halves;
   bool weighted_parts = false;
+  Bytes chunk = 512 * 1024;  // pieces that trees, chains, hierarchies and in-network reductions pass on
   RunOptions run;
   bool fold = true;  // play one chip of each class; false: every chip
   bool allow_oom = false;

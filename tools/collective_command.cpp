@@ -6,6 +6,7 @@
 
 #include "scenarios/catalog.h"
 #include "scenarios/collective_run.h"
+#include "scenarios/system.h"
 #include "scenarios/units.h"
 #include "tools/commands.h"
 #include "tools/format.h"
@@ -18,12 +19,27 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// As nccl-tests and PyTorch call them.
+const std::vector<std::pair<std::string, CollectiveKind>>& ops() {
+  static const std::vector<std::pair<std::string, CollectiveKind>> all{
+      {"all_reduce", CollectiveKind::all_reduce},
+      {"all_gather", CollectiveKind::all_gather},
+      {"reduce_scatter", CollectiveKind::reduce_scatter},
+      {"all_to_all", CollectiveKind::all_to_all},
+      {"broadcast", CollectiveKind::broadcast},
+      {"reduce", CollectiveKind::reduce},
+      {"gather", CollectiveKind::gather},
+      {"scatter", CollectiveKind::scatter},
+      {"barrier", CollectiveKind::barrier},
+      {"send_recv", CollectiveKind::point_to_point}};
+  return all;
+}
+
 CollectiveKind kind_of(const std::string& op) {
-  if (op == "all_gather") return CollectiveKind::all_gather;
-  if (op == "reduce_scatter") return CollectiveKind::reduce_scatter;
-  if (op == "all_to_all") return CollectiveKind::all_to_all;
-  if (op == "send_recv") return CollectiveKind::point_to_point;
-  return CollectiveKind::all_reduce;
+  for (const auto& [name, kind] : ops()) {
+    if (name == op) return kind;
+  }
+  throw InputError("--op", "unknown op '" + op + "'");
 }
 
 /// As nccl-tests read it, K, M and G are powers of 1024; else a size with its unit.
@@ -62,13 +78,29 @@ std::string giga(double bytes_per_s) {
   return significant(bytes_per_s / 1e9, 4);
 }
 
+/// Why the fastest was picked: what the others would have taken, at the smallest and the largest size.
+std::string tried_text(const std::vector<CollectiveResult>& results) {
+  std::vector<const CollectiveResult*> ends{&results.front()};
+  if (results.size() > 1) ends.push_back(&results.back());
+  std::string text;
+  for (const CollectiveResult* one : ends) {
+    text += (text.empty() ? "" : "\n") + bytes_text(static_cast<double>(one->bytes)) + ": " + one->method + " " +
+            time_text(one->time) + ", the fastest on these links";
+    std::size_t shown = 0;
+    for (const CollectiveResult::Other& other : one->others) {
+      if (shown++ == 4) break;
+      text += "; " + other.method + " " + time_text(other.time);
+    }
+  }
+  return text;
+}
+
 std::string report(const CollectiveArguments& arguments, const CollectiveRun& run,
                    const std::vector<CollectiveResult>& results, bool colour) {
   const std::string groups =
       run.groups() == 1 ? "one group of all" : grouped(run.groups()) + " groups at once, each of";
-  std::string text =
-      paint(colour, Paint::bold, arguments.op) + fmt::format("  {} {} chips on {}; algorithm {}\n\n", groups,
-                                                             grouped(run.members()), run.shape_text(), run.algorithm());
+  std::string text = paint(colour, Paint::bold, arguments.op) +
+                     fmt::format("  {} {} chips on {}\n\n", groups, grouped(run.members()), run.shape_text());
   Table table({{"size"},
                {"time"},
                {"algbw GB/s"},
@@ -76,22 +108,30 @@ std::string report(const CollectiveArguments& arguments, const CollectiveRun& ru
                {"bound"},
                {"bound / time"},
                {"fullest link", Align::left},
-               {"of what it could"}});
+               {"of what it could"},
+               {"algorithm", Align::left}});
   for (const CollectiveResult& one : results) {
     table.row({bytes_text(static_cast<double>(one.bytes)), time_text(one.time), giga(one.algorithm_rate),
                Cell(giga(one.bus_rate), Paint::bold), seconds_text(one.bound),
-               percent_text(share(one.bound, to_seconds(one.time))), one.fullest, percent_text(one.fullest_share)});
+               percent_text(share(one.bound, to_seconds(one.time))), one.fullest, percent_text(one.fullest_share),
+               one.method});
   }
-  return text + table.text(colour);
+  text += table.text(colour);
+  if (run.methods().size() > 1) text += "\n" + paint(colour, Paint::dim, tried_text(results)) + "\n";
+  return text;
 }
 
 std::string json_of(const CollectiveArguments& arguments, const CollectiveRun& run,
                     const std::vector<CollectiveResult>& results) {
-  Json json{{"op", arguments.op},       {"algorithm", run.algorithm()}, {"chips", run.chips()},
-            {"members", run.members()}, {"groups", run.groups()},       {"shape", run.shape_text()},
-            {"rows", Json::array()}};
+  Json json{{"op", arguments.op},     {"chips", run.chips()},      {"members", run.members()},
+            {"groups", run.groups()}, {"shape", run.shape_text()}, {"rows", Json::array()}};
   for (const CollectiveResult& one : results) {
+    Json others = Json::array();
+    for (const CollectiveResult::Other& other : one.others) {
+      others.push_back({{"algorithm", other.method}, {"time_ps", other.time.count()}});
+    }
     json["rows"].push_back({{"bytes", one.bytes},
+                            {"algorithm", one.method},
                             {"time_ps", one.time.count()},
                             {"time_s", to_seconds(one.time)},
                             {"algorithm_bytes_per_s", one.algorithm_rate},
@@ -99,7 +139,8 @@ std::string json_of(const CollectiveArguments& arguments, const CollectiveRun& r
                             {"bound_s", one.bound},
                             {"fullest_link", one.fullest},
                             {"fullest_share", one.fullest_share},
-                            {"transfers", one.transfers}});
+                            {"transfers", one.transfers},
+                            {"others", others}});
   }
   return json.dump(2) + "\n";
 }
@@ -107,14 +148,20 @@ std::string json_of(const CollectiveArguments& arguments, const CollectiveRun& r
 }  // namespace
 
 std::vector<std::string> collective_ops() {
-  return {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "send_recv"};
+  std::vector<std::string> names;
+  for (const auto& [name, kind] : ops()) names.push_back(name);
+  return names;
 }
 
 ExitCode collective_command(const CollectiveArguments& arguments) {
   const std::vector<Bytes> all_sizes = sizes(arguments);
-  const Scenario scenario = load(arguments.scenario, arguments.set, default_catalog());
+  const std::string catalog = default_catalog();
+  const Scenario scenario = is_system(arguments.scenario, catalog)
+                                ? load_system(arguments.scenario, arguments.set, catalog)
+                                : load(arguments.scenario, arguments.set, catalog);
   JsonOutput json(arguments.json);
-  const CollectiveRun run(scenario, {kind_of(arguments.op), axes(arguments.group), arguments.algorithm});
+  const CollectiveRun run(scenario,
+                          {kind_of(arguments.op), axes(arguments.group), arguments.algorithm, arguments.protocol});
   std::vector<CollectiveResult> results;
   for (const Bytes bytes : all_sizes) results.push_back(run.play(bytes));
   if (json.wanted()) json.write(json_of(arguments, run, results));

@@ -66,7 +66,8 @@ struct CollectiveArguments {
   std::string json;
   std::string op = "all_reduce";
   std::string group;      // mesh axes, "fsdp+tensor"; empty: all chips
-  std::string algorithm;  // empty: the one that does the op
+  std::string algorithm;  // "auto", or empty: as usual on the network
+  std::string protocol;   // empty: the fastest
   std::string begin = "32M";
   std::string end;  // empty: begin
   std::int64_t factor = 2;

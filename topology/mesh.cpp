@@ -53,6 +53,7 @@ std::vector<GroupAxis> Mesh::group_shape(const std::vector<int>& mesh_axes) cons
   }
   for (GroupAxis& axis : shape) {
     const HardwareAxis& hardware = hardware_[static_cast<std::size_t>(axis.hardware_axis)];
+    axis.direct = hardware.direct;
     axis.closed = hardware.wraps && axis.extent * axis.hops == hardware.extent;
   }
   return shape;

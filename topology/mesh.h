@@ -38,6 +38,7 @@ struct GroupAxis {
   int extent = 1;
   int hops = 1;
   bool closed = false;
+  bool direct = false;  // any two members are joined without passing a third (HardwareAxis::direct)
   friend bool operator==(const GroupAxis&, const GroupAxis&) = default;
 };
 

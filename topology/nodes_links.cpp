@@ -209,13 +209,18 @@ std::uint32_t NodesLinks::uplink(const Tier& tier, ChipId from, ChipId to) const
   return static_cast<std::uint32_t>(mixed(mixed(spec_.ecmp_seed + tier.first_port) ^ mixed(pair)) % tier.uplinks);
 }
 
+/// Rails that no spine joins meet in the nodes.
+bool NodesLinks::relays() const {
+  if (spec_.wiring == Wiring::leaf_spine) return false;
+  return spec_.cross_rail == CrossRail::pxn || spec_.wiring == Wiring::rail_only || tiers_.size() == 1;
+}
+
 void NodesLinks::route(ChipId from, ChipId to, std::vector<LinkId>& links) const {
   if (node_of(from) == node_of(to)) {
     links.insert(links.end(), {2 * from, 2 * to + 1});
     return;
   }
-  const bool pxn = spec_.cross_rail == CrossRail::pxn || spec_.wiring == Wiring::rail_only;
-  if (pxn && spec_.wiring != Wiring::leaf_spine && rail_of(from) != rail_of(to)) {
+  if (relays() && rail_of(from) != rail_of(to)) {
     const ChipId relay = node_of(from) * gpus() + to % gpus();
     links.insert(links.end(), {2 * from, 2 * relay + 1});
     from = relay;
@@ -253,7 +258,7 @@ std::vector<std::vector<std::uint32_t>> NodesLinks::edges_between_places() const
           tiers_[t + 1].first_place + switch_at(tiers_[t + 1], chip);
     }
   }
-  if (spec_.cross_rail == CrossRail::pxn || spec_.wiring == Wiring::rail_only) return {above, next};
+  if (relays()) return {above, next};
   return {above};
 }
 

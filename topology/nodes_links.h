@@ -74,6 +74,7 @@ class NodesLinks {
   [[nodiscard]] std::uint32_t uplink(const Tier& tier, ChipId from, ChipId to) const;
   [[nodiscard]] GraphLink own_link(LinkId id) const;
   [[nodiscard]] GraphLink nic_link(LinkId id) const;
+  [[nodiscard]] bool relays() const;
   void make_tiers();
   void rate_tiers();
   void through_network(ChipId from, ChipId to, std::vector<LinkId>& links) const;

@@ -15,7 +15,7 @@ namespace stepsim {
 enum class Wiring { leaf_spine, rail_optimised, rail_only };
 
 /// How a transfer to another node reaches a GPU on another rail: over the spine, or first over NVLink to the GPU of its
-/// own node that is on the receiver's rail (NCCL's PXN).
+/// own node that is on the receiver's rail (NCCL's PXN). With one tier of switches there is no spine: the latter.
 enum class CrossRail { spine, pxn };
 
 struct Ratio {

@@ -128,6 +128,7 @@ inline std::vector<NamedNodes> networks_of_nodes() {
           {"rails_2x2_shared_nics", oversubscribed(nodes_of(4, {2, 2}, 2), 2)},
           {"rails_2x2_relaying", relaying(nodes_of(4, {2, 2}, 4))},
           {"rails_of_3_tiers", oversubscribed(nodes_of(2, {2, 2, 2}, 2), 2)},
+          {"rails_of_one_tier", nodes_of(4, {3}, 4)},
           {"rail_only_4", nodes_of(4, {4}, 4, Wiring::rail_only)},
           {"rail_only_2x2", nodes_of(2, {2, 2}, 2, Wiring::rail_only)},
           {"hashed_2x3", hashed(nodes_of(2, {2, 3}, 2), 4, 7)},
