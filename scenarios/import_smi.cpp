@@ -50,6 +50,7 @@ class Import {
  private:
   [[nodiscard]] std::size_t devices() const { return m_.names.size(); }
   [[nodiscard]] Boxes boxes(SmiClass widest) const;
+  [[nodiscard]] bool is_told(std::size_t a, std::size_t b) const;
   void place_hidden(Boxes& sockets);
   void check_rates(bool sockets, bool nvlinks) const;
   void note_misfits(const Boxes& box, SmiClass widest);
@@ -84,26 +85,35 @@ Boxes Import::boxes(SmiClass widest) const {
   return box;
 }
 
-/// NV# pairs of which no NIC tells where they are: by CPU affinity.
+/// Does a neighbour of `a` on PCIe tell where `b` is?
+bool Import::is_told(std::size_t a, std::size_t b) const {
+  for (std::size_t c = 0; c < devices(); ++c) {
+    if (c != a && c != b && levels_[2].of(c) == levels_[2].of(a) && m_.classes[c][b] != SmiClass::nvlink) return true;
+  }
+  return levels_[2].of(a) == levels_[2].of(b);
+}
+
+/// NV# pairs of which no NIC tells where they are: sockets by CPU affinity.
 void Import::place_hidden(Boxes& sockets) {
+  std::vector<std::string> guessed;
+  std::vector<std::string> hidden;
   for (std::size_t a = 0; a < devices(); ++a) {
     for (std::size_t b = 0; b < a; ++b) {
-      if (m_.classes[a][b] != SmiClass::nvlink || sockets.of(a) == sockets.of(b)) continue;
-      if (m_.affinity[a] != m_.affinity[b]) continue;
-      if (m_.affinity[a].empty()) {
-        graph_.notes.push_back(fmt::format(
-            "{}, {}: NV# hides where they are and no CPU affinity is given, one socket assumed", name(b), name(a)));
-      }
+      if (m_.classes[a][b] != SmiClass::nvlink) continue;
+      const std::string pair = name(b) + " and " + name(a);
+      if (!is_told(a, b) && !is_told(b, a)) hidden.push_back(pair);
+      if (sockets.of(a) == sockets.of(b) || m_.affinity[a] != m_.affinity[b]) continue;
+      if (m_.affinity[a].empty()) guessed.push_back(pair);
       sockets.join(a, b);
     }
   }
-  for (std::size_t a = 0; a < devices(); ++a) {
-    for (std::size_t b = 0; b < a; ++b) {
-      if (m_.classes[a][b] != SmiClass::nvlink || levels_[2].of(a) == levels_[2].of(b)) continue;
-      graph_.notes.push_back(fmt::format(
-          "{}, {}: NV# hides where they are on PCIe, no common switch or host bridge assumed", name(b), name(a)));
-    }
-  }
+  const auto note = [&](const std::vector<std::string>& pairs, const std::string& what) {
+    if (pairs.empty()) return;
+    const std::string more = pairs.size() == 1 ? "" : fmt::format(" ({} pairs in all)", pairs.size());
+    graph_.notes.push_back(fmt::format("{}{}: {}", pairs[0], more, what));
+  };
+  note(hidden, "NV# hides where they are on PCIe, no common switch or host bridge assumed");
+  note(guessed, "NV# hides where they are and no CPU affinity is given, one socket assumed");
 }
 
 /// Classes that do not nest: a shares a box with b and b with c, but a and c are said to be farther apart.

@@ -202,7 +202,9 @@ SmiMatrix Reader::run() {
     ++rows;
   }
   for (std::size_t row = 0; row < devices; ++row) {
-    if (rows_[row].empty()) fail({"", static_cast<int>(at) + 1, 1}, fmt::format("no row for {}", matrix_.names[row]));
+    if (rows_[row].empty())
+      fail({"", static_cast<int>(std::min(at, lines_.size() - 1)) + 1, 1},
+           fmt::format("no row for {}", matrix_.names[row]));
   }
   finish();
   check_symmetry();
