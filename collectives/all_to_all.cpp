@@ -6,6 +6,7 @@
 #include <string>
 
 #include "collectives/stage.h"
+#include "collectives/twisted_ways.h"
 #include "sim/input_error.h"
 
 namespace stepsim {
@@ -51,10 +52,20 @@ Bytes share_of(const std::vector<GroupAxis>& shape, const std::vector<int>& step
   return chunk / ways + (number < chunk % ways ? 1 : 0);
 }
 
+std::vector<Way> ways_of_twisted(const std::vector<GroupAxis>& shape, Bytes chunk) {
+  std::vector<Way> all;
+  for (TwistedWay& way : twisted_ways(shape)) {
+    const Bytes bytes = chunk / way.of + (way.number < chunk % way.of ? 1 : 0);
+    if (bytes > 0) all.push_back({std::move(way.steps), bytes});
+  }
+  return all;
+}
+
 // Ways that carry anything, in the order of their steps.
 std::vector<Way> ways(const CollectiveSpec& spec) {
   const std::uint32_t count = members(spec.shape);
   const Bytes chunk = shard_bytes(shard_bytes(spec.bytes, count), count);
+  if (is_twisted(spec.shape)) return ways_of_twisted(spec.shape, chunk);
   std::vector<Way> all{{{}, 0}};
   for (const GroupAxis& axis : spec.shape) {
     std::vector<Way> longer;
@@ -73,29 +84,13 @@ std::vector<Way> ways(const CollectiveSpec& spec) {
   return all;
 }
 
-// Where a member's way leads; no_member past an open end. Ranks are row-major over the shape.
-std::uint32_t end_of(const std::vector<GroupAxis>& shape, std::uint32_t member, const std::vector<int>& steps) {
-  std::uint32_t to = 0;
-  std::uint32_t unit = 1;
-  for (std::size_t a = shape.size(); a-- > 0;) {
-    const int n = shape[a].extent;
-    const int at = static_cast<int>(member % static_cast<std::uint32_t>(n));
-    member /= static_cast<std::uint32_t>(n);
-    const int there = at + steps[a];
-    if (!shape[a].closed && (there < 0 || there >= n)) return no_member;
-    to += unit * static_cast<std::uint32_t>((there % n + n) % n);
-    unit *= static_cast<std::uint32_t>(n);
-  }
-  return to;
-}
-
 // Members in like positions along open axes have the same ways.
 std::uint32_t role_number(const std::vector<GroupAxis>& shape, std::uint32_t member) {
   std::uint32_t role = 0;
   std::uint32_t unit = 1;
   for (std::size_t a = shape.size(); a-- > 0;) {
     const auto n = static_cast<std::uint32_t>(shape[a].extent);
-    if (!shape[a].closed) {
+    if (!is_round(shape[a])) {
       role += unit * (member % n);
       unit *= n;
     }
@@ -130,6 +125,37 @@ double axis_load(const CollectiveSpec& spec, std::size_t a) {
   return chunk * count / n * pairs;
 }
 
+// The part of all members that has a way: along an open axis those near enough to the other end stay inside.
+double share_that_sends(const std::vector<GroupAxis>& shape, const std::vector<int>& steps) {
+  double share = 1;
+  for (std::size_t a = 0; a < shape.size(); ++a) {
+    if (!is_round(shape[a])) share *= 1 - static_cast<double>(std::abs(steps[a])) / shape[a].extent;
+  }
+  return share;
+}
+
+// In a twisted torus links of a round axis are loaded alike, so all the steps along it are shared by both directions.
+double twisted_bound(const CollectiveSpec& spec, const AxisRates& rates) {
+  const double count = members(spec.shape);
+  std::vector<double> load(spec.shape.size(), 0);
+  double latency = 0;
+  for (const Way& way : ways(spec)) {
+    const double bytes = static_cast<double>(way.bytes) * share_that_sends(spec.shape, way.steps);
+    double own = 0;
+    for (std::size_t a = 0; a < load.size(); ++a) {
+      load[a] += bytes * std::abs(way.steps[a]) / 2;
+      own += std::abs(way.steps[a]) * rates.latency.at(a);
+    }
+    latency = std::max(latency, own);
+  }
+  double bound = count > 1 ? latency : 0;
+  for (std::size_t a = 0; a < load.size(); ++a) {
+    if (!is_round(spec.shape[a])) load[a] = axis_load(spec, spec.shape[a]);
+    if (spec.shape[a].extent > 1) bound = std::max(bound, load[a] / rates.rate.at(a) + rates.latency.at(a));
+  }
+  return bound;
+}
+
 }  // namespace
 
 TransferPattern all_to_all_pattern(const CollectiveSpec& spec) {
@@ -155,6 +181,7 @@ TransferPattern all_to_all_pattern(const CollectiveSpec& spec) {
 }
 
 double all_to_all_bound(const CollectiveSpec& spec, const AxisRates& rates) {
+  if (is_twisted(spec.shape)) return twisted_bound(spec, rates);
   double latency = 0;
   double bound = 0;
   for (std::size_t a = 0; a < spec.shape.size(); ++a) {

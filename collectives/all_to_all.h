@@ -7,6 +7,9 @@
 //   ring                   V/N^2 x N/n x floor(n^2/4) / 2        even n: V n / 8N; the whole group on one ring: V/8
 //   line                   V/N^2 x N/n x floor(n/2) ceil(n/2)    the middle link
 //
+//   twisted torus          V/N^2 x sum of distances / 6 (twist.h), every link alike: the pair's bytes are cut evenly
+//                          among all its shortest ways
+//
 // Large arrays take the greatest of these over the axes / rate; on one ring used both ways (W = 2w) that is V / (4 W).
 //
 // Source: "How To Scale Your Model", "Sharded matrices" (AllToAll on a bidirectional ring takes a quarter of an

@@ -124,6 +124,7 @@ void read_torus(Section& cluster, Section& chip, ClusterSpec& spec) {
   read_host_link(chip, spec.chip);
   read_shape(cluster, spec);
   read_wraps(cluster, spec);
+  spec.twisted = cluster.flag("twisted", false);
   spec.slices = cluster.small_count("slices", {1, 65'536}, 1);
   if (spec.slices > 1 && chip.usable() && (spec.chip.dcn_rate_per_chip == 0 || spec.chip.pcie_rate == 0)) {
     cluster.problem("slices", "expected 1, as the chip has no dcn_rate_per_chip or no pcie_rate to join slices with");
@@ -167,7 +168,7 @@ struct Kind {
 /// To add a kind of cluster: one line here with its keys and the function that reads them.
 std::vector<Kind> kinds() {
   return {
-      {"torus", {"slice", "shape", "wraps", "slices", "link_rate", "link_latency"}, read_torus},
+      {"torus", {"slice", "shape", "wraps", "twisted", "slices", "link_rate", "link_latency"}, read_torus},
       {"pcie",
        {"devices", "devices_per_switch", "root_complexes", "peer_to_peer", "host_memory_rate", "root_complex_rate",
         "staging_latency"},

@@ -120,9 +120,16 @@ ChipId Cluster::step(ChipId from, int axis, int hops) const {
   const std::int64_t extent = hardware.extent;
   const std::int64_t at = from / stride % static_cast<ChipId>(extent);
   std::int64_t to = at + hops;
+  const std::int64_t there = to;
   if (hardware.wraps || hardware.direct) to = (to % extent + extent) % extent;
   if (to < 0 || to >= extent) throw std::out_of_range("past the open end of axis " + hardware.name);
-  return static_cast<ChipId>(from + (to - at) * stride);
+  auto chip = static_cast<ChipId>(from + (to - at) * stride);
+  const std::int64_t laps = (there - to) / extent;
+  for (std::size_t other = 0; other < hardware.twist.size(); ++other) {
+    if (laps == 0 || hardware.twist[other] == 0) continue;
+    chip = step(chip, static_cast<int>(other), static_cast<int>(laps * hardware.twist[other]));
+  }
+  return chip;
 }
 
 LinkOwner Cluster::owner(LinkId link) const {

@@ -32,6 +32,7 @@ struct ClusterSpec {
   // torus
   std::vector<int> shape;   // extents of one slice: {16, 16, 32}
   std::vector<bool> wraps;  // per axis; empty: by the chip's rule. Given: a what-if, any extents the pod has chips for
+  bool twisted = false;     // wraparounds of the short axes shifted (twist.h): K x K x 2K and K x 2K x 2K
   int slices = 1;           // joined by the data-center network when > 1
   // pcie
   int devices = 0;                      // in the host
@@ -53,7 +54,8 @@ struct HardwareAxis {
   std::string name;  // "x", "y", "z", "device", "dcn"
   int extent = 1;
   bool wraps = false;
-  bool direct = false;  // any pair along it is connected by one route: "dcn", "device"
+  bool direct = false;          // any pair along it is connected by one route: "dcn", "device"
+  std::vector<int> twist = {};  // steps that going round upward adds along each axis (twist.h); empty: none
 };
 
 struct Vertex {
@@ -107,7 +109,8 @@ class Cluster {
   [[nodiscard]] std::vector<int> coordinates(ChipId chip) const;
   [[nodiscard]] ChipId chip_at(std::span<const int> coordinates) const;
 
-  /// The chip `hops` away along an axis (negative: downward), round the end where the axis wraps or is direct.
+  /// The chip `hops` away along an axis (negative: downward), round the end where the axis wraps or is direct; where it
+  /// is twisted, as the cables go: K steps lead to another row.
   /// std::out_of_range past an open end.
   [[nodiscard]] ChipId step(ChipId from, int axis, int hops) const;
 
@@ -145,7 +148,7 @@ class Cluster {
   void along(ChipId from, int axis, int hops, std::vector<LinkId>& links) const;
 
   /// Routes for a point-to-point transfer, of least hops: on a torus one per rotation of the dimension order where
-  /// they differ, and both ways round at the antipode; elsewhere one shortest path (ties: lowest link id). Between
+  /// they differ, and both ways round at the antipode (twisted: all shortest ways); elsewhere one shortest path (ties: lowest link id). Between
   /// slices the data-center network, never inside one. From a chip to itself: one route without links. Those that cross
   /// a link that is down are left out; if that is all of them, one shortest path round (ties: ports in order).
   [[nodiscard]] std::vector<WeightedRoute> routes(ChipId from, ChipId to) const;

@@ -31,6 +31,28 @@ void sort_digits(std::vector<GroupAxis>& digits) {
   });
 }
 
+/// Twisted axes of which the group has the whole, and the whole of what they lead along.
+void note_twists(const std::vector<HardwareAxis>& hardware, std::vector<GroupAxis>& shape) {
+  const auto of = [&](std::size_t axis) {
+    return std::find_if(shape.begin(), shape.end(), [&](const GroupAxis& one) {
+      return one.hardware_axis == static_cast<int>(axis) && one.extent == hardware[axis].extent;
+    });
+  };
+  for (GroupAxis& axis : shape) {
+    const HardwareAxis& own = hardware[static_cast<std::size_t>(axis.hardware_axis)];
+    if (own.twist.empty() || axis.extent != own.extent) continue;
+    std::vector<int> shift(shape.size(), 0);
+    bool inside = true;
+    for (std::size_t other = 0; other < hardware.size(); ++other) {
+      if (own.twist[other] == 0) continue;
+      const auto along = of(other);
+      inside = inside && along != shape.end();
+      if (inside) shift[static_cast<std::size_t>(along - shape.begin())] = own.twist[other];
+    }
+    if (inside) axis.shift = std::move(shift);
+  }
+}
+
 }  // namespace
 
 std::vector<GroupAxis> Mesh::group_shape(const std::vector<int>& mesh_axes) const {
@@ -54,8 +76,9 @@ std::vector<GroupAxis> Mesh::group_shape(const std::vector<int>& mesh_axes) cons
   for (GroupAxis& axis : shape) {
     const HardwareAxis& hardware = hardware_[static_cast<std::size_t>(axis.hardware_axis)];
     axis.direct = hardware.direct;
-    axis.closed = hardware.wraps && axis.extent * axis.hops == hardware.extent;
+    axis.closed = hardware.wraps && hardware.twist.empty() && axis.extent * axis.hops == hardware.extent;
   }
+  note_twists(hardware_, shape);
   return shape;
 }
 

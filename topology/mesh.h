@@ -39,6 +39,8 @@ struct GroupAxis {
   int hops = 1;
   bool closed = false;
   bool direct = false;  // any two members are joined without passing a third (HardwareAxis::direct)
+  std::vector<int> shift = {};  // twisted: going round upward adds this along each axis of the group (an open line to
+                                // whom that means nothing); empty: none, or it would lead out of the group
   friend bool operator==(const GroupAxis&, const GroupAxis&) = default;
 };
 

@@ -129,7 +129,7 @@ bool next_layout(Layout& layout, const Outer& outer) {
 }
 
 bool alike(const HardwareAxis& a, const HardwareAxis& b) {
-  return a.extent == b.extent && a.wraps == b.wraps && !a.direct && !b.direct;
+  return a.extent == b.extent && a.wraps == b.wraps && a.twist == b.twist && !a.direct && !b.direct;
 }
 
 // Of the layouts that only exchange like hardware axes, the one whose digits are in order stands for all: earlier

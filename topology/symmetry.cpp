@@ -21,6 +21,9 @@ LabelledEdges steps(const Cluster& cluster, int axis, int hops) {
   }
   LabelledEdges to;
   to.reserve(cluster.places());
+  if (!own.twist.empty()) {
+    for (ChipId chip = 0; chip < cluster.chips(); ++chip) to.push_back(cluster.step(chip, axis, hops));
+  }
   while (to.size() < cluster.chips()) {
     const auto line = static_cast<std::uint32_t>(to.size());
     for (int at = 0; at < own.extent; ++at) {

@@ -12,11 +12,11 @@ constexpr std::uint32_t nic_down_port = 1;
 
 }  // namespace
 
-TorusFabric::TorusFabric(const ClusterSpec& spec, const std::vector<bool>& wraps)
+TorusFabric::TorusFabric(const ClusterSpec& spec, const std::vector<bool>& wraps, const Twists& twists)
     : chip_(spec.chip),
       shape_(spec.shape),
       hosts_(spec.chip, spec.shape, spec.slices),
-      ways_(TorusLinks(spec.shape, wraps, spec.slices)) {
+      ways_(TorusLinks(spec.shape, wraps, spec.slices, twists)) {
   chips_ = ici().chips_per_slice() * static_cast<ChipId>(spec.slices);
   if (spec.slices > 1) dcn_.emplace(spec.chip, hosts_, chips_, ici().size());
 }

@@ -13,7 +13,7 @@ namespace stepsim {
 
 class TorusFabric : public Fabric {
  public:
-  TorusFabric(const ClusterSpec& spec, const std::vector<bool>& wraps);
+  TorusFabric(const ClusterSpec& spec, const std::vector<bool>& wraps, const Twists& twists);
 
   /// InputError on the faults whose links leave chips cut off.
   void set_faults(LinkStates states);

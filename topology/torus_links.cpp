@@ -12,10 +12,13 @@ std::string torus_port_name(int port) {
   return torus_axis_name(port / 2) + (port % 2 == 1 ? "-" : "+");
 }
 
-TorusLinks::TorusLinks(const std::vector<int>& shape, const std::vector<bool>& wraps, int slices) {
+TorusLinks::TorusLinks(const std::vector<int>& shape, const std::vector<bool>& wraps, int slices,
+                       const Twists& twists) {
   axes_.resize(shape.size());
   for (std::size_t axis = shape.size(); axis-- > 0;) {
-    axes_[axis] = {static_cast<ChipId>(shape[axis]), chips_per_slice_, wraps[axis]};
+    axes_[axis] = {static_cast<ChipId>(shape[axis]), chips_per_slice_, wraps[axis], {}};
+    if (!twists.empty()) axes_[axis].shift = twists[axis];
+    twisted_ = twisted_ || !axes_[axis].shift.empty();
     chips_per_slice_ *= axes_[axis].extent;
   }
   const ChipId chips = chips_per_slice_ * static_cast<ChipId>(slices);
@@ -58,8 +61,25 @@ ChipId TorusLinks::neighbour(ChipId chip, int port) const {
   const Axis& axis = axes_[port / 2];
   const ChipId at = chip / axis.stride % axis.extent;
   const ChipId lap = axis.stride * (axis.extent - 1);  // from the first chip to the last
-  if (port % 2 == 1) return at == 0 ? chip + lap : chip - axis.stride;
-  return at == axis.extent - 1 ? chip - lap : chip + axis.stride;
+  if (port % 2 == 1) return at == 0 ? shifted(chip + lap, axis, false) : chip - axis.stride;
+  return at == axis.extent - 1 ? shifted(chip - lap, axis, true) : chip + axis.stride;
+}
+
+ChipId TorusLinks::shifted(ChipId chip, const Axis& by, bool upward) const {
+  for (std::size_t other = 0; other < by.shift.size(); ++other) {
+    const Axis& axis = axes_[other];
+    const ChipId at = chip / axis.stride % axis.extent;
+    const auto shift = static_cast<ChipId>(by.shift[other]);
+    const ChipId to = (at + (upward ? shift : axis.extent - shift)) % axis.extent;
+    chip = chip - at * axis.stride + to * axis.stride;
+  }
+  return chip;
+}
+
+std::vector<TwistAxis> TorusLinks::twist_axes() const {
+  std::vector<TwistAxis> axes;
+  for (const Axis& axis : axes_) axes.push_back({static_cast<int>(axis.extent), axis.wraps, axis.shift});
+  return axes;
 }
 
 }  // namespace stepsim

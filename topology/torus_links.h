@@ -1,7 +1,7 @@
 // torus_links.h: the ICI links of slices, computed from their ids.
 //
 // Every chip has a link to its neighbour up and down each axis; an axis that wraps also joins its last chip and its
-// first (at extent 2 that is a second pair of links between the same chips). The port of a link is 2 x axis, + 1
+// first (at extent 2 that is a second pair of links between the same chips), or with a chip of another row (twist.h). The port of a link is 2 x axis, + 1
 // downward: x+, x-, y+, ... Links count port by port and within a port by the chip that sends; on an open axis the
 // chips at the end, which have no such link, are left out.
 #pragma once
@@ -9,13 +9,14 @@
 #include <vector>
 
 #include "topology/cluster.h"
+#include "topology/twist.h"
 
 namespace stepsim {
 
 class TorusLinks {
  public:
   /// Chips of a slice count row-major, slice after slice.
-  TorusLinks(const std::vector<int>& shape, const std::vector<bool>& wraps, int slices);
+  TorusLinks(const std::vector<int>& shape, const std::vector<bool>& wraps, int slices, const Twists& twists = {});
 
   /// How many links there are.
   [[nodiscard]] LinkId size() const { return first_.back(); }
@@ -25,6 +26,9 @@ class TorusLinks {
   [[nodiscard]] int extent(int axis) const { return static_cast<int>(axes_[axis].extent); }
   [[nodiscard]] bool wraps(int axis) const { return axes_[axis].wraps; }
   [[nodiscard]] int coordinate(ChipId chip, int axis) const;
+  /// Is any wraparound shifted?
+  [[nodiscard]] bool twisted() const { return twisted_; }
+  [[nodiscard]] std::vector<TwistAxis> twist_axes() const;
 
   /// False past an open end.
   [[nodiscard]] bool has(ChipId chip, int port) const;
@@ -45,10 +49,14 @@ class TorusLinks {
     ChipId extent = 1;
     ChipId stride = 1;  // of chip ids
     bool wraps = false;
+    std::vector<int> shift{};  // along each axis when going round upward
   };
+
+  [[nodiscard]] ChipId shifted(ChipId chip, const Axis& by, bool upward) const;
 
   std::vector<Axis> axes_;
   ChipId chips_per_slice_ = 1;
+  bool twisted_ = false;
   std::vector<LinkId> first_;  // of each port, and one past the last
 };
 

@@ -89,6 +89,7 @@ std::vector<int> TorusWays::shortest_hops(ChipId from, ChipId to, int axis) cons
 
 // One list of moves per choice of ways round.
 std::vector<std::vector<TorusWays::Move>> TorusWays::shortest_moves(ChipId from, ChipId to) const {
+  if (links_.twisted()) return twisted_moves(from, to);
   std::vector<std::vector<Move>> ways{{}};
   for (int axis = 0; axis < links_.axes(); ++axis) {
     const std::vector<int> choices = shortest_hops(from, to, axis);
@@ -101,6 +102,21 @@ std::vector<std::vector<TorusWays::Move>> TorusWays::shortest_moves(ChipId from,
       }
     }
     ways = std::move(longer);
+  }
+  return ways;
+}
+
+std::vector<std::vector<TorusWays::Move>> TorusWays::twisted_moves(ChipId from, ChipId to) const {
+  std::vector<int> displacement;
+  for (int axis = 0; axis < links_.axes(); ++axis) {
+    displacement.push_back(links_.coordinate(to, axis) - links_.coordinate(from, axis));
+  }
+  std::vector<std::vector<Move>> ways;
+  for (const std::vector<int>& steps : shortest_steps(links_.twist_axes(), displacement)) {
+    std::vector<Move>& way = ways.emplace_back();
+    for (int axis = 0; axis < links_.axes(); ++axis) {
+      if (steps[axis] != 0) way.push_back({axis, steps[axis]});
+    }
   }
   return ways;
 }

@@ -1,6 +1,6 @@
 // torus_ways.h: the ways of transfers over the ICI links of a slice, and round links that are down.
 //
-// Ways go axis by axis, each axis the shorter way round. A link that is down is replaced by the shortest path round
+// Ways go axis by axis, each axis the shorter way round; in a twisted torus, by the shortest steps of twist.h. A link that is down is replaced by the shortest path round
 // it inside the slice; of several, the one whose ports compare least in order (x+, x-, y+, ...). Each hop is replaced
 // by itself, so that the way along an axis stays on it wherever it can.
 #pragma once
@@ -43,6 +43,7 @@ class TorusWays {
   ChipId walk(ChipId from, Move move, std::vector<LinkId>& way) const;
   [[nodiscard]] std::vector<int> shortest_hops(ChipId from, ChipId to, int axis) const;
   [[nodiscard]] std::vector<std::vector<Move>> shortest_moves(ChipId from, ChipId to) const;
+  [[nodiscard]] std::vector<std::vector<Move>> twisted_moves(ChipId from, ChipId to) const;
 
   TorusLinks links_;
   std::map<LinkId, std::vector<LinkId>> round_;  // each link that is down: the path round it

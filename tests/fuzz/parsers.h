@@ -1,0 +1,60 @@
+// parsers.h: what every text must do to a parser: be read into a graph that holds together, or be refused with a place.
+//
+// The libFuzzer targets (NAME_fuzz.cpp, -DSTEPSIM_FUZZ=ON with clang) and the test that plays the same functions over
+// the corpus and over damaged copies of it (parsers_test.cpp) share these. A broken promise throws std::logic_error.
+#pragma once
+
+#include <set>
+#include <stdexcept>
+#include <string>
+
+#include "scenarios/import_nccl.h"
+#include "scenarios/import_smi.h"
+#include "sim/input_error.h"
+
+namespace stepsim::testing {
+
+inline void require(bool kept, const std::string& promise) {
+  if (!kept) throw std::logic_error(promise);
+}
+
+inline void require_sound(const GraphSpec& graph) {
+  std::set<std::string> names;
+  bool chips = false;
+  for (const GraphVertex& vertex : graph.vertices) {
+    require(names.insert(vertex.name).second, "vertices have names of their own");
+    chips = chips || vertex.kind == VertexKind::chip;
+  }
+  require(chips, "there is a chip");
+  for (const GraphCable& cable : graph.cables) {
+    require(names.contains(cable.from) && names.contains(cable.to), "cables join vertices");
+    require(cable.capacity > 0 && cable.from != cable.to, "cables carry something to another vertex");
+  }
+}
+
+/// True when the text is taken.
+template <class Parse>
+bool read_or_refuse(const Parse& parse) {
+  try {
+    const GraphSpec graph = parse();
+    require_sound(graph);
+    require(graph == parse(), "the same text is the same graph");
+    return true;
+  } catch (const InputError& error) {
+    require(!error.problems().empty(), "a refusal says what is wrong");
+    for (const Problem& problem : error.problems()) {
+      require(!problem.message.empty() && (problem.place.line > 0 || !problem.key.empty()), "a refusal says where");
+    }
+    return false;
+  }
+}
+
+inline bool read_nccl(const std::string& text) {
+  return read_or_refuse([&] { return import_nccl_topology(text, "topology.xml"); });
+}
+
+inline bool read_smi(const std::string& text) {
+  return read_or_refuse([&] { return import_nvidia_smi(text, "matrix.txt", {4, 3, 22'000'000'000}); });
+}
+
+}  // namespace stepsim::testing
