@@ -8,6 +8,9 @@ Registry<ClusterBuilder> cluster_builders() {
   registry.add("torus", "TPU slices: an ICI torus or mesh of 2 or 3 axes, several joined by DCN", build_torus);
   registry.add("pcie", "one host: devices under PCIe switches and root complexes, with host memory", build_pcie_host);
   registry.add("nodes", "nodes of GPUs: a switch in each, joined by NICs on rails, leaves and spines", build_nodes);
+  registry.add("links", "vertices and links as listed", build_listed);
+  registry.add("pcie_tree", "one host: devices under PCIe switches, one or two sockets, NICs", build_pcie_tree);
+  registry.add("nvlink", "one host: NVLink pairs or the hybrid cube mesh, over a PCIe tree", build_nvlink);
   return registry;
 }
 
