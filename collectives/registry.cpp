@@ -3,6 +3,7 @@
 
 #include "collectives/all_to_all.h"
 #include "collectives/collective.h"
+#include "collectives/hierarchical.h"
 #include "collectives/point_to_point.h"
 #include "collectives/torus.h"
 
@@ -16,6 +17,8 @@ Registry<Algorithm> collective_algorithms() {
                {all_to_all_pattern, all_to_all_bound});
   registry.add("point-to-point", "one transfer from member 0 to member 1 by the cluster's routes, eager",
                {point_to_point_pattern, point_to_point_bound});
+  registry.add("hierarchical", "axis by axis, innermost first, in pieces that overlap; all-to-all by way of the rails",
+               {hierarchical_pattern, hierarchical_bound});
   return registry;
 }
 
