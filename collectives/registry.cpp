@@ -2,8 +2,12 @@
 #include <stdexcept>
 
 #include "collectives/all_to_all.h"
+#include "collectives/binomial.h"
 #include "collectives/collective.h"
+#include "collectives/dissemination.h"
+#include "collectives/flat.h"
 #include "collectives/hierarchical.h"
+#include "collectives/pairwise.h"
 #include "collectives/point_to_point.h"
 #include "collectives/torus.h"
 
@@ -19,6 +23,13 @@ Registry<Algorithm> collective_algorithms() {
                {point_to_point_pattern, point_to_point_bound});
   registry.add("hierarchical", "axis by axis, innermost first, in pieces that overlap; all-to-all by way of the rails",
                {hierarchical_pattern, hierarchical_bound});
+  registry.add("pairwise", "all-to-all by rank over any network, uniform or ragged",
+               {pairwise_pattern, pairwise_bound});
+  registry.add("flat", "broadcast, reduce, gather, scatter: the root to or from everyone at once",
+               {flat_pattern, flat_bound});
+  registry.add("binomial", "broadcast, reduce, gather, scatter by binomial trees", {binomial_pattern, binomial_bound});
+  registry.add("dissemination", "barrier: empty transfers in ceil(log2 N) rounds",
+               {dissemination_pattern, dissemination_bound});
   return registry;
 }
 
