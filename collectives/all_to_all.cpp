@@ -18,6 +18,7 @@ void validate(const CollectiveSpec& spec) {
     throw InputError("collectives.algorithm",
                      "'direct' does not do " + to_string(spec.kind) + " (use 'torus' or 'point-to-point')");
   }
+  if (!spec.sends.empty()) throw InputError("collectives.sends", "'direct' sends all alike (ragged: use 'pairwise')");
   if (spec.bytes < 0) throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
 }
 

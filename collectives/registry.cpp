@@ -2,8 +2,13 @@
 #include <stdexcept>
 
 #include "collectives/all_to_all.h"
+#include "collectives/binomial.h"
 #include "collectives/collective.h"
+#include "collectives/dissemination.h"
+#include "collectives/flat.h"
+#include "collectives/hierarchical.h"
 #include "collectives/in_network.h"
+#include "collectives/pairwise.h"
 #include "collectives/point_to_point.h"
 #include "collectives/rank_ring.h"
 #include "collectives/torus.h"
@@ -23,6 +28,15 @@ Registry<Algorithm> collective_algorithms() {
   registry.add("in-network", "switches that add and copy (NVLS, SHARP)", {in_network_pattern, in_network_bound});
   registry.add("point-to-point", "one transfer from member 0 to member 1 by the cluster's routes, eager",
                {point_to_point_pattern, point_to_point_bound});
+  registry.add("hierarchical", "axis by axis, innermost first, in pieces that overlap; all-to-all by way of the rails",
+               {hierarchical_pattern, hierarchical_bound});
+  registry.add("pairwise", "all-to-all by rank over any network, uniform or ragged",
+               {pairwise_pattern, pairwise_bound});
+  registry.add("flat", "broadcast, reduce, gather, scatter: the root to or from everyone at once",
+               {flat_pattern, flat_bound});
+  registry.add("binomial", "broadcast, reduce, gather, scatter by binomial trees", {binomial_pattern, binomial_bound});
+  registry.add("dissemination", "barrier: empty transfers in ceil(log2 N) rounds",
+               {dissemination_pattern, dissemination_bound});
   return registry;
 }
 

@@ -85,10 +85,13 @@ std::vector<Port> directions_of_ports(const CollectiveSpec& spec, const PortNumb
 
 TransferPattern torus_pattern(const CollectiveSpec& spec) {
   validate(spec);
-  const PortNumbers ports(spec);
   std::vector<std::vector<AxisStage>> parts;
   for (const ArrayPart& part : cut_in_parts(spec)) parts.push_back(stages(spec, part));
+  return pattern_of_parts(spec, parts);
+}
 
+TransferPattern pattern_of_parts(const CollectiveSpec& spec, const std::vector<std::vector<AxisStage>>& parts) {
+  const PortNumbers ports(spec);
   TransferPattern pattern;
   pattern.members = members(spec.shape);
   pattern.ports = static_cast<std::uint32_t>(parts.size()) * ports.per_part();

@@ -12,11 +12,16 @@
 #pragma once
 
 #include "collectives/collective.h"
+#include "collectives/parts.h"
 
 namespace stepsim {
 
 /// InputError when kind, shape or bytes are not covered.
 TransferPattern torus_pattern(const CollectiveSpec& spec);
+
+/// The pattern of any parts that go through as many stages each (torus_role.h says who waits for what). spec: shape,
+/// ring style, and weighted_parts for parts that take turns on a link.
+TransferPattern pattern_of_parts(const CollectiveSpec& spec, const std::vector<std::vector<AxisStage>>& parts);
 
 /// A lower bound for any M, in seconds: the greater of
 ///   - the longest part if it had all links to itself: sum over its stages of steps x (latency + bytes /

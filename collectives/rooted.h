@@ -1,0 +1,42 @@
+// rooted.h: what the collectives with a root have in common: broadcast, reduce, gather, scatter.
+//
+// Algorithms number the members from the root: relative rank 0 is the root, r is member (root + r) mod N.
+#pragma once
+
+#include <string>
+
+#include "collectives/collective.h"
+#include "sim/input_error.h"
+
+namespace stepsim {
+
+/// Does the data run from the root?
+inline bool from_root(CollectiveKind kind) {
+  return kind == CollectiveKind::broadcast || kind == CollectiveKind::scatter;
+}
+
+/// Does every member have a shard of its own (else: all of the array)?
+inline bool in_shards(CollectiveKind kind) {
+  return kind == CollectiveKind::gather || kind == CollectiveKind::scatter;
+}
+
+inline std::uint32_t relative_rank(std::uint32_t member, std::uint32_t root, std::uint32_t n) {
+  return member >= root ? member - root : member + (n - root);
+}
+
+inline std::uint32_t member_at(std::uint32_t relative, std::uint32_t root, std::uint32_t n) {
+  return relative < n - root ? relative + root : relative - (n - root);
+}
+
+inline void check_rooted(const CollectiveSpec& spec, const std::string& algorithm) {
+  if (!from_root(spec.kind) && !in_shards(spec.kind) && spec.kind != CollectiveKind::reduce)
+    throw InputError("collectives.algorithm", "'" + algorithm + "' does not do " + to_string(spec.kind) +
+                                                  " (it does broadcast, reduce, gather and scatter)");
+  if (spec.bytes < 0) throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
+  const std::uint32_t n = members(spec.shape);
+  if (spec.root >= n)
+    throw InputError("collectives.root",
+                     "expected a rank of 0 to " + std::to_string(n - 1) + ", found " + std::to_string(spec.root));
+}
+
+}  // namespace stepsim

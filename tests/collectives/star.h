@@ -1,0 +1,87 @@
+// star.h: plays one collective on stars: every member has one up and one down link to a non-blocking switch.
+//
+// A group of several axes has a star for each of them (a switch in the node, rails); a transfer goes over the star of its
+// axis, or of its word's first leg; one by the cluster's own routes over the first star.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "tests/collectives/play.h"
+
+namespace stepsim {
+
+/// Every link of one star; all of the latency is on the way up.
+struct Star {
+  std::int64_t rate = 0;
+  Picoseconds latency{};
+};
+
+inline std::size_t star_of(const TransferPattern& pattern, std::uint32_t member, std::uint32_t port) {
+  if (!pattern.words.empty() && !pattern.words[port].empty())
+    return static_cast<std::size_t>(pattern.words[port][0].axis);
+  return static_cast<std::size_t>(std::max(pattern.port(member, port).axis, 0));
+}
+
+inline LoneCollective set_up_on_stars(const TransferPattern& pattern, const std::vector<Star>& stars) {
+  LoneCollective a;
+  const TransferPlan plan = tabulate(pattern);
+  check(plan);
+  for (std::uint32_t m = 0; m < plan.members; ++m) {
+    for (const Star& star : stars) {
+      a.network.add_link(star.rate, star.latency);
+      a.network.add_link(star.rate, Picoseconds(0));
+    }
+  }
+  const auto link = [&](std::uint32_t member, std::size_t star, bool down) {
+    return static_cast<LinkId>((member * stars.size() + star) * 2 + (down ? 1 : 0));
+  };
+  std::vector<RouteId> table;
+  for (std::uint32_t m = 0; m < plan.members; ++m) {
+    for (std::uint32_t p = 0; p < plan.ports; ++p) {
+      const std::uint32_t to = plan.port[m * plan.ports + p].to;
+      const std::size_t star = star_of(pattern, m, p);
+      const std::array<LinkId, 2> way{link(m, star, false), link(to == no_member ? m : to, star, true)};
+      table.push_back(a.network.add_route(way));
+    }
+  }
+  add_communicator(a.program, plan.members);
+  a.program.route_tables.push_back(std::move(table));
+  a.program.collectives.push_back({.communicator = 0, .plans = {0}, .routes = 0, .kind = a.program.name("any")});
+  a.program.plans.push_back(plan);
+  a.program.programs.push_back(arrive_and_take_part(a.program, Picoseconds(0)));
+  a.program.program_of.assign(plan.members, 0);
+  a.program.chips_of.assign(plan.members, 1);
+  check(a.program, a.network);
+  return a;
+}
+
+inline Played play_on_stars(const TransferPattern& pattern, const std::vector<Star>& stars) {
+  const LoneCollective a = set_up_on_stars(pattern, stars);
+  const Timeline timeline = simulate(a.program, a.network, {.exact_steps = 1});
+  Played played;
+  for (ClassId m = 0; m < a.program.program_of.size(); ++m) {
+    played.left.push_back(timeline.at(0, m, 1).end);
+    played.end = std::max(played.end, played.left.back());
+  }
+  for (const LinkUse& use : timeline.links_at_end.at(0)) played.carried.push_back(use.bytes);
+  played.transfers = timeline.counters.transfers;
+  return played;
+}
+
+inline TransferPattern pattern_of(const CollectiveSpec& spec) {
+  return collective_algorithms().at("algorithm", spec.algorithm).pattern(spec);
+}
+
+/// The algorithm's own bound on these stars, rounded to the picosecond.
+inline std::int64_t bound_ps(const CollectiveSpec& spec, const std::vector<Star>& stars) {
+  AxisRates rates;
+  for (const Star& star : stars) {
+    rates.rate.push_back(static_cast<double>(star.rate));
+    rates.latency.push_back(static_cast<double>(star.latency.count()) * 1e-12);
+  }
+  return std::llround(collective_algorithms().at("algorithm", spec.algorithm).bound(spec, rates) * 1e12);
+}
+
+}  // namespace stepsim
