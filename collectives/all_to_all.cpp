@@ -151,7 +151,7 @@ double twisted_bound(const CollectiveSpec& spec, const AxisRates& rates) {
   }
   double bound = count > 1 ? latency : 0;
   for (std::size_t a = 0; a < load.size(); ++a) {
-    if (!is_round(spec.shape[a])) load[a] = axis_load(spec, spec.shape[a]);
+    if (!is_round(spec.shape[a])) load[a] = axis_load(spec, a);
     if (spec.shape[a].extent > 1) bound = std::max(bound, load[a] / rates.rate.at(a) + rates.latency.at(a));
   }
   return bound;

@@ -38,9 +38,9 @@ struct GroupAxis {
   int extent = 1;
   int hops = 1;
   bool closed = false;
-  bool direct = false;  // any two members are joined without passing a third (HardwareAxis::direct)
   std::vector<int> shift = {};  // twisted: going round upward adds this along each axis of the group (an open line to
                                 // whom that means nothing); empty: none, or it would lead out of the group
+  bool direct = false;  // any two members are joined without passing a third (HardwareAxis::direct)
   friend bool operator==(const GroupAxis&, const GroupAxis&) = default;
 };
 

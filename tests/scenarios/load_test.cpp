@@ -208,6 +208,7 @@ TEST(Resolved, DefaultsAreListed) {
       {"parallelism.optimizer.master_bytes", "0"},
       {"collectives.ring", "halves"},
       {"collectives.parts", "equal"},
+      {"collectives.chunk", "512 KiB"},
       {"simulation.fold", "auto"},
       {"simulation.latency_model", "additive"},
       {"simulation.max_steps", "10"},

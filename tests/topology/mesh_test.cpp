@@ -124,7 +124,7 @@ TEST(Mesh, GroupsCountByTheirFirstChip) {
 TEST(Mesh, DevicesAndSlicesAreRings) {
   const Cluster slices = build(torus(v5p(), {4, 4, 4}, 2));
   const Mesh m = mesh(slices, {{"data", 2}, {"fsdp", 64}}, {{"dcn"}, {"x", "y", "z"}});
-  EXPECT_THAT(m.group_shape({0}), ElementsAre(GroupAxis{0, 2, 1, true, true}));
+  EXPECT_THAT(m.group_shape({0}), ElementsAre(GroupAxis{0, 2, 1, true, {}, true}));
 }
 
 TEST(Mesh, DescribesWhatAnAxisLiesOn) {
