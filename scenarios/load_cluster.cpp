@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <set>
 
 #include "scenarios/catalog.h"
 #include "scenarios/load_sections.h"
@@ -41,10 +43,14 @@ void read_compute(Section& chip, ChipSpec& spec) {
   spec.cores = chip.small_count("cores", {1, 1024}, 1);
 }
 
+}  // namespace
+
 void read_host_link(Section& chip, ChipSpec& spec) {
   spec.pcie_rate = chip.rate("pcie_rate", any_rate, 0);
   spec.pcie_latency = chip.time("pcie_latency", Picoseconds(0));
 }
+
+namespace {
 
 void check_axes(Section& chip, const std::string& name, const std::vector<int>& extents, int axes) {
   if (extents.empty() || static_cast<int>(extents.size()) == axes) return;
@@ -66,7 +72,9 @@ void read_interconnect(Section& chip, ChipSpec& spec) {
   spec.slice_prefix = chip.text("slice_prefix", "");
 }
 
-const std::vector<std::string> interconnect_keys() {
+}  // namespace
+
+std::vector<std::string> interconnect_keys() {
   return {"axes",
           "pod",
           "host_shape",
@@ -78,6 +86,8 @@ const std::vector<std::string> interconnect_keys() {
           "slice_name_counts_cores",
           "slice_prefix"};
 }
+
+namespace {
 
 void read_slice_name(Section& cluster, ClusterSpec& spec) {
   const std::string slice = cluster.text("slice", std::nullopt);
@@ -159,9 +169,17 @@ void read_pcie(Section& cluster, Section& chip, ClusterSpec& spec) {
   spec.staging_latency = cluster.time("staging_latency", Picoseconds(0));
 }
 
+/// Keys of a PCIe tree, and more.
+std::vector<std::string> tree_keys(std::vector<std::string> keys) {
+  keys.insert(keys.end(),
+              {"devices_per_switch", "switches_per_upper", "sockets", "switch_rate", "socket_rate", "socket_latency",
+               "peer_to_peer", "intel_peers", "host_memory_rate", "memory_link_rate", "staging_latency", "nics"});
+  return keys;
+}
+
 struct Kind {
   std::string name;
-  std::vector<std::string> keys;  // under `cluster`, of this kind alone
+  std::vector<std::string> keys;  // under `cluster`, of this kind; others may have some of them too
   void (*read)(Section& cluster, Section& chip, ClusterSpec& spec);
 };
 
@@ -174,6 +192,9 @@ std::vector<Kind> kinds() {
         "staging_latency"},
        read_pcie},
       {"nodes", nodes_keys(), read_nodes},
+      {"links", {"vertices", "links", "chips_relay", "peer_to_peer"}, read_links},
+      {"pcie_tree", tree_keys({}), read_pcie_tree},
+      {"nvlink", tree_keys({"wiring", "nvlink_rate", "nvlink_latency", "nvlinks"}), read_nvlink},
   };
 }
 
@@ -215,10 +236,14 @@ void read_keys(Section& cluster, const std::string& catalog, Scenario& scenario)
   const Kind& chosen = all[cluster.choice("kind", names, std::nullopt)];
   spec.kind = chosen.name;
   read_of_kind(cluster, catalog, chosen, spec);
+  std::set<std::string> others;
   for (const Kind& kind : all) {
-    if (kind.name != chosen.name) cluster.unused(kind.keys, "with kind " + chosen.name);
+    std::copy_if(kind.keys.begin(), kind.keys.end(), std::inserter(others, others.end()), [&](const std::string& key) {
+      return std::find(chosen.keys.begin(), chosen.keys.end(), key) == chosen.keys.end();
+    });
   }
   read_costs(cluster, scenario);
+  cluster.unused({others.begin(), others.end()}, "with kind " + chosen.name);
   cluster.done();
   if (chip_count(spec) > most_chips) {
     const bool nodes = spec.kind == "nodes";
@@ -238,6 +263,7 @@ std::int64_t chip_count(const ClusterSpec& cluster) {
     for (const int extent : cluster.nodes.nodes) chips = std::min<std::int64_t>(chips * extent, most_chips + 1);
     return chips;
   }
+  if (cluster.kind == "links" || cluster.kind == "pcie_tree" || cluster.kind == "nvlink") return listed_chips(cluster);
   std::int64_t chips = cluster.shape.empty() ? 0 : cluster.slices;
   for (const int extent : cluster.shape) chips = std::min<std::int64_t>(chips * extent, most_chips + 1);
   return chips;

@@ -37,7 +37,7 @@ class FlowNetwork {
       passes[link.from] = std::min(passes[link.from], link.capacity / crossings(vertices[link.from].kind));
     }
     for (const auto& [ends, rate] : rates) add(2 * ends.first + 1, 2 * ends.second, rate);
-    // What has come to a chip has come: on a shortest way to the other half it need not go on.
+    // A chip is an end: nothing need pass one to get from half to half.
     for (VertexId id = 0; id < vertices.size(); ++id) {
       if (vertices[id].kind == VertexKind::chip) passes[id] = 0;
     }
