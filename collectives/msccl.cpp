@@ -104,7 +104,7 @@ class Reader {
 
   std::string word(const pugi::xml_node& node, const std::string& key, const char* name, const Names& valid) {
     const pugi::xml_attribute attribute = node.attribute(name);
-    const std::string found = attribute.value();
+    std::string found = attribute.value();
     if (!attribute) {
       problem(node, key + name, "missing");
     } else if (!valid.empty() && std::find(valid.begin(), valid.end(), found) == valid.end()) {
