@@ -416,6 +416,35 @@ TEST_P(FoldCollectives, AllTogetherAreExact) {
   expect_same(cluster, all);
 }
 
+/// Algorithms that ship, with what each does; by the cluster's routes but for the hierarchical ones.
+std::vector<CollectiveSpec> shipped() {
+  using enum CollectiveKind;
+  std::vector<CollectiveSpec> specs;
+  for (const CollectiveKind kind :
+       {CollectiveKind::all_gather, CollectiveKind::all_reduce, CollectiveKind::all_to_all}) {
+    specs.push_back(
+        {.kind = kind, .shape = {}, .bytes = 12 * message, .algorithm = "hierarchical", .chunk = 4 * message});
+  }
+  for (const std::string algorithm : {"flat", "binomial"}) {
+    for (const CollectiveKind kind : {broadcast, reduce, CollectiveKind::gather, scatter}) {
+      specs.push_back({.kind = kind, .shape = {}, .bytes = 3 * message, .algorithm = algorithm, .root = 1});
+    }
+  }
+  specs.push_back({.kind = CollectiveKind::all_to_all, .shape = {}, .bytes = 12 * message, .algorithm = "pairwise"});
+  specs.push_back({.kind = barrier, .shape = {}, .bytes = 0, .algorithm = "dissemination"});
+  return specs;
+}
+
+TEST_P(FoldCollectives, ShippedAlgorithmsAreExact) {
+  for (CollectiveSpec spec : shipped()) {
+    SCOPED_TRACE(spec.algorithm + " " + to_string(spec.kind));
+    Communication all = families(cluster);
+    spec.shape = all.families[0].groups.shape();
+    add(all, 0, collective_algorithms().at("algorithm", spec.algorithm).pattern(spec));
+    expect_same(cluster, all);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(On, FoldCollectives, ::testing::ValuesIn(clusters()),
                          [](const auto& info) { return info.param.name; });
 
@@ -436,6 +465,21 @@ TEST(FoldRoles, TellSendersApartThatTheReceiverDoes) {
   Communication all = families(cluster);
   add(all, 0, gather(4));
   EXPECT_EQ(Symmetry(cluster, traffic(cluster, all)).classes(), 4U);
+}
+
+// In nodes of GPUs on rails every member does the same along the same axes, and in pieces.
+TEST(FoldRoles, HierarchiesOnRailsAreOneClass) {
+  const Cluster cluster = build(nodes_of(4, {2, 3}, 4));
+  for (const CollectiveKind kind : {CollectiveKind::all_reduce, CollectiveKind::all_to_all}) {
+    Communication all = families(cluster);
+    const CollectiveSpec spec{.kind = kind,
+                              .shape = all.families[0].groups.shape(),
+                              .bytes = 24 * message,
+                              .algorithm = "hierarchical",
+                              .chunk = 2 * message};
+    add(all, 0, collective_algorithms().at("algorithm", spec.algorithm).pattern(spec));
+    EXPECT_EQ(Symmetry(cluster, traffic(cluster, all)).classes(), 1U) << to_string(kind);
+  }
 }
 
 }  // namespace
