@@ -20,7 +20,7 @@ using FlowGraph = boost::adjacency_list<
                     boost::property<boost::edge_residual_capacity_t, std::int64_t,
                                     boost::property<boost::edge_reverse_t, Traits::edge_descriptor>>>>;
 
-// Vertex v is two nodes, where transfers come in (2 v) and go out (2 v + 1); then the source and the sink.
+// A vertex is two nodes, where transfers come in and go out; then there are the source and the sink.
 class FlowNetwork {
  public:
   FlowNetwork(const std::vector<Vertex>& vertices, const std::vector<GraphLink>& links)
@@ -36,15 +36,15 @@ class FlowNetwork {
       if (link.from != link.to) continue;
       passes[link.from] = std::min(passes[link.from], link.capacity / crossings(vertices[link.from].kind));
     }
-    for (const auto& [ends, rate] : rates) add(2 * ends.first + 1, 2 * ends.second, rate);
+    for (const auto& [ends, rate] : rates) add(out(ends.first), in(ends.second), rate);
     // A chip is an end: nothing need pass one to get from half to half.
     for (VertexId id = 0; id < vertices.size(); ++id) {
       if (vertices[id].kind == VertexKind::chip) passes[id] = 0;
     }
     for (VertexId id = 0; id < vertices.size(); ++id) {
-      add(2 * id, 2 * id + 1, passes[id]);
-      from_source_.push_back(add(source_, 2 * id + 1, 0));
-      to_sink_.push_back(add(2 * id, sink_, 0));
+      add(in(id), out(id), passes[id]);
+      from_source_.push_back(add(source_, out(id), 0));
+      to_sink_.push_back(add(in(id), sink_, 0));
     }
     memories_.resize(vertices.size());
     for (VertexId id = 0; id < vertices.size(); ++id) memories_[id] = vertices[id].kind == VertexKind::host_memory;
@@ -63,6 +63,9 @@ class FlowNetwork {
   [[nodiscard]] const std::vector<bool>& memories() const { return memories_; }
 
  private:
+  static std::size_t in(VertexId id) { return std::size_t{2} * id; }
+  static std::size_t out(VertexId id) { return in(id) + 1; }
+
   Traits::edge_descriptor add(std::size_t from, std::size_t to, std::int64_t capacity) {
     const auto forward = boost::add_edge(from, to, graph_).first;
     const auto backward = boost::add_edge(to, from, graph_).first;
