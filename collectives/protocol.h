@@ -24,6 +24,7 @@ struct HopCosts {
 struct Protocol {
   std::string name;                     // "LL", "LL128", "Simple", ...
   std::vector<std::string> algorithms;  // that it serves; empty: all
+  bool one_node = false;                // only for groups inside a node
   Picoseconds launch;                   // before the first transfer of a collective
   HopCosts hops;
   std::uint32_t share = 1;  // of the wire that data can use, as a fraction: share / of

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "scenarios/link_rates.h"
+#include "topology/ring_order.h"
 
 namespace stepsim {
 namespace {
@@ -88,7 +89,24 @@ CollectiveRun::CollectiveRun(const Scenario& scenario, const CollectiveChoice& c
   }
   mesh_ = std::make_unique<Mesh>(*cluster_, scenario.strategy.mesh, placement);
   shape_ = mesh_->group_shape(indices(scenario, choice.axes));
+  if (cluster_->spec().kind != "torus" && cluster_->spec().kind != "nodes") order_rings();
   choose_methods();
+}
+
+/// Where links are listed, rings go round by the best ways there are, both ways.
+void CollectiveRun::order_rings() {
+  const Groups groups(cluster_->axes(), shape_);
+  std::vector<ChipId> chips;
+  for (std::uint32_t rank = 0; rank < groups.members(); ++rank) chips.push_back(groups.member(0, rank));
+  for (const std::vector<std::uint32_t>& order : ring_orders(*cluster_, chips)) {
+    rings_.push_back(order);
+    rings_.emplace_back(order.rbegin(), order.rend());
+  }
+}
+
+bool CollectiveRun::spans_nodes() const {
+  const Groups groups(cluster_->axes(), shape_);
+  return cluster_->host_of(0) != cluster_->host_of(groups.member(0, groups.members() - 1));
 }
 
 /// Asked of the algorithms themselves: those that refuse the kind or the shape are no choice.
@@ -109,6 +127,7 @@ void CollectiveRun::choose_methods() {
     bool served = false;
     for (std::size_t p = 0; p < scenario_.protocols.size(); ++p) {
       const Protocol& protocol = scenario_.protocols[p];
+      if (protocol.one_node && spans_nodes()) continue;
       if (!protocol.serves(name) || (!choice_.protocol.empty() && protocol.name != choice_.protocol)) continue;
       methods_.push_back({name, p, name + ", " + protocol.name});
       served = true;

@@ -60,6 +60,8 @@ class CollectiveRun {
  private:
   [[nodiscard]] CollectiveSpec spec(const CollectiveMethod& method, Bytes bytes) const;
   [[nodiscard]] CollectiveResult play(const CollectiveMethod& method, Bytes bytes) const;
+  [[nodiscard]] bool spans_nodes() const;
+  void order_rings();
   void choose_methods();
 
   const Scenario& scenario_;

@@ -60,10 +60,27 @@ std::vector<std::string> texts(Section& section, const std::string& name, const 
   return all;
 }
 
+/// A text, or {name, set, group, algorithm}.
+Alias read_alias(Section& cluster, const YamlValue& item, std::size_t number) {
+  Alias alias;
+  if (item.kind == YamlValue::Kind::scalar) {
+    alias.name = item.text;
+    return alias;
+  }
+  Section entry(cluster.findings(), item, cluster.full("aliases." + std::to_string(number)), item.place);
+  alias.name = entry.text("name", std::nullopt);
+  alias.set = texts(entry, "set", "overrides such as 'cluster.nodes=[4]'");
+  alias.group = entry.text("group", "");
+  alias.algorithm = entry.text("algorithm", "");
+  entry.done();
+  return alias;
+}
+
 Protocol read_protocol(Section& section, const std::string& name) {
   Protocol protocol;
   protocol.name = name;
   protocol.algorithms = texts(section, "algorithms", "names of algorithms");
+  protocol.one_node = section.flag("one_node", false);
   protocol.launch = section.time("launch", Picoseconds(0));
   protocol.hops.direct = section.time("direct_hop", Picoseconds(0));
   protocol.hops.pcie = section.time("pcie_hop", Picoseconds(0));
@@ -105,7 +122,13 @@ void read_nodes(Section& cluster, Section& chip, ClusterSpec& spec) {
 }
 
 void read_costs(Section& cluster, Scenario& scenario) {
-  scenario.aliases = texts(cluster, "aliases", "texts");
+  if (const YamlValue* aliases = cluster.find("aliases")) {
+    if (aliases->kind != YamlValue::Kind::list)
+      cluster.problem("aliases", "expected a list, found " + describe(*aliases));
+    for (std::size_t i = 0; i < aliases->items.size(); ++i) {
+      scenario.aliases.push_back(read_alias(cluster, aliases->items[i], i));
+    }
+  }
   const YamlValue* value = cluster.find("protocols");
   if (value == nullptr) return;
   if (value->kind != YamlValue::Kind::map) {

@@ -29,13 +29,21 @@ struct Expectation {
   SourcePlace place;
 };
 
+/// What measured tables call a system, or a part or size of it.
+struct Alias {
+  std::string name;
+  std::vector<std::string> set;  // "cluster.nodes=[4]"
+  std::string group;             // mesh axes of the groups that were measured; empty: all chips
+  std::string algorithm;         // that was measured, where the table does not say; empty: the fastest
+};
+
 struct Scenario {
   std::string file;
   std::string name;
   std::string description;
   ClusterSpec cluster;
-  std::vector<Protocol> protocols;   // of the system; empty: transfers cost what their links do
-  std::vector<std::string> aliases;  // what measured tables call the system
+  std::vector<Protocol> protocols;  // of the system; empty: transfers cost what their links do
+  std::vector<Alias> aliases;       // what measured tables call the system
   ModelSpec model;
   Strategy strategy;
   std::vector<std::vector<std::string>> placement;  // digit terms per mesh axis; empty: chosen automatically
