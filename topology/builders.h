@@ -32,7 +32,7 @@ class Fabric {
   /// The link of a port of a chip or its host, and the one back on the same cable; nothing past an open end.
   struct Cable {
     LinkId link = 0;
-    LinkId back = 0;
+    LinkId back = 0;          // the same link where the cable carries one way only
     bool has_detour = false;  // transfers can go round it
   };
   [[nodiscard]] virtual std::optional<Cable> cable(ChipId chip, std::uint32_t port) const = 0;
@@ -57,5 +57,17 @@ Cluster build_torus(const ClusterSpec& spec);
 
 /// pcie_host.cpp: one host with devices under PCIe switches and root complexes.
 Cluster build_pcie_host(const ClusterSpec& spec);
+
+/// listed.cpp: vertices and cables as listed in the spec's graph, most_listed_chips at most.
+Cluster build_listed(const ClusterSpec& spec);
+inline constexpr int most_listed_chips = 1024;
+
+/// pcie_tree.cpp: devices under PCIe switches under one or two sockets. The graph alone, checked, and the cluster.
+GraphSpec pcie_tree_graph(const ClusterSpec& spec);
+Cluster build_pcie_tree(const ClusterSpec& spec);
+
+/// nvlink.cpp: NVLink from chip to chip, over a PCIe tree. The graph alone, checked, and the cluster.
+GraphSpec nvlink_graph(const ClusterSpec& spec);
+Cluster build_nvlink(const ClusterSpec& spec);
 
 }  // namespace stepsim

@@ -18,6 +18,7 @@
 #include "topology/chip.h"
 #include "topology/faults.h"
 #include "topology/graph_spec.h"
+#include "topology/node_spec.h"
 
 namespace stepsim {
 
@@ -26,7 +27,7 @@ using VertexId = std::uint32_t;
 
 /// What a user asks for. Only the fields of the chosen kind count.
 struct ClusterSpec {
-  std::string kind;  // "torus", "pcie", "links"
+  std::string kind;  // "torus", "pcie", "links", "pcie_tree", "nvlink"
   ChipSpec chip;
   // torus
   std::vector<int> shape;   // extents of one slice: {16, 16, 32}
@@ -43,6 +44,9 @@ struct ClusterSpec {
   Picoseconds staging_latency;         // added when staged through host memory
   // links: vertices and cables as listed; also what importers and the builders of single nodes hand over
   GraphSpec graph;
+  // pcie_tree and nvlink; the graph above is made from them
+  PcieTreeSpec tree;
+  NvlinkSpec nvlink;
   // any
   std::vector<ChipFault> chip_faults;
   std::vector<LinkFault> link_faults;

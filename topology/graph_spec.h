@@ -21,13 +21,17 @@ enum class VertexKind {
   socket  // a CPU: root complex and memory controller in one
 };
 
+/// "chip", "pcie_switch", ... in order of VertexKind: as users write them (listed.cpp).
+const std::vector<std::string>& vertex_kind_names();
+
 struct GraphVertex {
   VertexKind kind = VertexKind::chip;
   std::string name;
   bool operator==(const GraphVertex&) const = default;
 };
 
-/// A cable between two vertices; both ways unless said otherwise.
+/// A cable between two vertices; both ways unless said otherwise. From a vertex to itself: what the vertex can carry in
+/// all; crossed once by every transfer that passes the vertex, twice at host memory (written, then read).
 struct GraphCable {
   std::string from;
   std::string to;
@@ -44,6 +48,7 @@ struct GraphSpec {
   std::vector<GraphCable> cables;
   bool chips_relay = false;        // may a route lead through other chips? (GPUs do not forward)
   std::vector<std::string> notes;  // what an importer had to assume, for the user to read
+  bool staged = false;             // no peer-to-peer: what passes switches or sockets goes through host memory
   bool operator==(const GraphSpec&) const = default;
 };
 

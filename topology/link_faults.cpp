@@ -84,7 +84,10 @@ class FaultFinder {
     if (!id || port == ports_.end()) return;
     const auto cable = fabric_.cable(*id, static_cast<std::uint32_t>(port - ports_.begin()));
     if (!cable) {
-      problem(key + ".port", "chip " + text_of(fault.at) + " has no link " + fault.port + ": its axis ends there");
+      const bool ends =
+          std::none_of(axes_.begin(), axes_.end(), [](const HardwareAxis& a) { return a.name == "device"; });
+      problem(key + ".port",
+              "chip " + text_of(fault.at) + " has no link " + fault.port + (ends ? ": its axis ends there" : ""));
       return;
     }
     if (fault.down && !cable->has_detour) {
@@ -92,7 +95,7 @@ class FaultFinder {
               "nothing leads round '" + fault.port + "', only ICI links can be down: expected a capacity");
     }
     set(cable->link, fault, key);
-    if (fault.both_directions) set(cable->back, fault, key);
+    if (fault.both_directions && cable->back != cable->link) set(cable->back, fault, key);
   }
 
   void set(LinkId link, const LinkFault& fault, const std::string& key) {

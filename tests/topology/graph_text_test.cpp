@@ -72,7 +72,7 @@ TEST(Summary, OfANamedSlice) {
 }
 
 TEST(Registry, ListsTheBuilders) {
-  EXPECT_THAT(cluster_builders().names(), UnorderedElementsAre("torus", "pcie"));
+  EXPECT_THAT(cluster_builders().names(), UnorderedElementsAre("torus", "pcie", "links", "pcie_tree", "nvlink"));
 }
 
 }  // namespace
