@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "scenarios/catalog.h"
+#include "scenarios/load_import.h"
 #include "scenarios/load_sections.h"
 
 namespace stepsim {
@@ -159,6 +160,22 @@ void read_pcie(Section& cluster, Section& chip, ClusterSpec& spec) {
   spec.staging_latency = cluster.time("staging_latency", Picoseconds(0));
 }
 
+/// Files of other tools tell all links: the chip gives none.
+void unused_links(Section& chip, const std::string& kind) {
+  chip.unused(interconnect_keys(), "with kind " + kind);
+  chip.unused({"pcie_rate", "pcie_latency"}, "with kind " + kind);
+}
+
+void read_nccl(Section& cluster, Section& chip, ClusterSpec& spec) {
+  unused_links(chip, "nccl_topology");
+  read_nccl_topology(cluster, spec);
+}
+
+void read_smi(Section& cluster, Section& chip, ClusterSpec& spec) {
+  unused_links(chip, "nvidia_smi");
+  read_nvidia_smi(cluster, spec);
+}
+
 struct Kind {
   std::string name;
   std::vector<std::string> keys;  // under `cluster`, of this kind alone
@@ -173,6 +190,8 @@ std::vector<Kind> kinds() {
        {"devices", "devices_per_switch", "root_complexes", "peer_to_peer", "host_memory_rate", "root_complex_rate",
         "staging_latency"},
        read_pcie},
+      {"nccl_topology", {"file"}, read_nccl},
+      {"nvidia_smi", {"file", "pcie_gen", "nvlink_gen", "socket_rate"}, read_smi},
   };
 }
 
@@ -214,7 +233,11 @@ void read_keys(Section& cluster, const std::string& catalog, ClusterSpec& spec) 
   spec.kind = chosen.name;
   read_of_kind(cluster, catalog, chosen, spec);
   for (const Kind& kind : all) {
-    if (kind.name != chosen.name) cluster.unused(kind.keys, "with kind " + chosen.name);
+    std::vector<std::string> others;
+    for (const std::string& key : kind.keys) {
+      if (std::find(chosen.keys.begin(), chosen.keys.end(), key) == chosen.keys.end()) others.push_back(key);
+    }
+    cluster.unused(others, "with kind " + chosen.name);
   }
   cluster.done();
   if (chip_count(spec) > most_chips) {
@@ -227,6 +250,10 @@ void read_keys(Section& cluster, const std::string& catalog, ClusterSpec& spec) 
 
 std::int64_t chip_count(const ClusterSpec& cluster) {
   if (cluster.kind == "pcie") return cluster.devices;
+  if (cluster.kind == "links") {
+    return std::count_if(cluster.graph.vertices.begin(), cluster.graph.vertices.end(),
+                         [](const GraphVertex& vertex) { return vertex.kind == VertexKind::chip; });
+  }
   std::int64_t chips = cluster.shape.empty() ? 0 : cluster.slices;
   for (const int extent : cluster.shape) chips = std::min<std::int64_t>(chips * extent, most_chips + 1);
   return chips;
