@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
+#include <set>
 
 #include "scenarios/catalog.h"
 #include "scenarios/load_import.h"
@@ -42,10 +44,14 @@ void read_compute(Section& chip, ChipSpec& spec) {
   spec.cores = chip.small_count("cores", {1, 1024}, 1);
 }
 
+}  // namespace
+
 void read_host_link(Section& chip, ChipSpec& spec) {
   spec.pcie_rate = chip.rate("pcie_rate", any_rate, 0);
   spec.pcie_latency = chip.time("pcie_latency", Picoseconds(0));
 }
+
+namespace {
 
 void check_axes(Section& chip, const std::string& name, const std::vector<int>& extents, int axes) {
   if (extents.empty() || static_cast<int>(extents.size()) == axes) return;
@@ -67,7 +73,9 @@ void read_interconnect(Section& chip, ChipSpec& spec) {
   spec.slice_prefix = chip.text("slice_prefix", "");
 }
 
-const std::vector<std::string> interconnect_keys() {
+}  // namespace
+
+std::vector<std::string> interconnect_keys() {
   return {"axes",
           "pod",
           "host_shape",
@@ -79,6 +87,8 @@ const std::vector<std::string> interconnect_keys() {
           "slice_name_counts_cores",
           "slice_prefix"};
 }
+
+namespace {
 
 void read_slice_name(Section& cluster, ClusterSpec& spec) {
   const std::string slice = cluster.text("slice", std::nullopt);
@@ -176,9 +186,17 @@ void read_smi(Section& cluster, Section& chip, ClusterSpec& spec) {
   read_nvidia_smi(cluster, spec);
 }
 
+/// Keys of a PCIe tree, and more.
+std::vector<std::string> tree_keys(std::vector<std::string> keys) {
+  keys.insert(keys.end(),
+              {"devices_per_switch", "switches_per_upper", "sockets", "switch_rate", "socket_rate", "socket_latency",
+               "peer_to_peer", "intel_peers", "host_memory_rate", "memory_link_rate", "staging_latency", "nics"});
+  return keys;
+}
+
 struct Kind {
   std::string name;
-  std::vector<std::string> keys;  // under `cluster`, of this kind alone
+  std::vector<std::string> keys;  // under `cluster`, of this kind; others may have some of them too
   void (*read)(Section& cluster, Section& chip, ClusterSpec& spec);
 };
 
@@ -190,6 +208,9 @@ std::vector<Kind> kinds() {
        {"devices", "devices_per_switch", "root_complexes", "peer_to_peer", "host_memory_rate", "root_complex_rate",
         "staging_latency"},
        read_pcie},
+      {"links", {"vertices", "links", "chips_relay", "peer_to_peer"}, read_links},
+      {"pcie_tree", tree_keys({}), read_pcie_tree},
+      {"nvlink", tree_keys({"wiring", "nvlink_rate", "nvlink_latency", "nvlinks"}), read_nvlink},
       {"nccl_topology", {"file"}, read_nccl},
       {"nvidia_smi", {"file", "pcie_gen", "nvlink_gen", "socket_rate"}, read_smi},
   };
@@ -232,13 +253,13 @@ void read_keys(Section& cluster, const std::string& catalog, ClusterSpec& spec) 
   const Kind& chosen = all[cluster.choice("kind", names, std::nullopt)];
   spec.kind = chosen.name;
   read_of_kind(cluster, catalog, chosen, spec);
+  std::set<std::string> others;
   for (const Kind& kind : all) {
-    std::vector<std::string> others;
-    for (const std::string& key : kind.keys) {
-      if (std::find(chosen.keys.begin(), chosen.keys.end(), key) == chosen.keys.end()) others.push_back(key);
-    }
-    cluster.unused(others, "with kind " + chosen.name);
+    std::copy_if(kind.keys.begin(), kind.keys.end(), std::inserter(others, others.end()), [&](const std::string& key) {
+      return std::find(chosen.keys.begin(), chosen.keys.end(), key) == chosen.keys.end();
+    });
   }
+  cluster.unused({others.begin(), others.end()}, "with kind " + chosen.name);
   cluster.done();
   if (chip_count(spec) > most_chips) {
     const std::string shape = fmt::format("{} slice(s) of [{}]", spec.slices, fmt::join(spec.shape, ", "));
@@ -250,10 +271,7 @@ void read_keys(Section& cluster, const std::string& catalog, ClusterSpec& spec) 
 
 std::int64_t chip_count(const ClusterSpec& cluster) {
   if (cluster.kind == "pcie") return cluster.devices;
-  if (cluster.kind == "links") {
-    return std::count_if(cluster.graph.vertices.begin(), cluster.graph.vertices.end(),
-                         [](const GraphVertex& vertex) { return vertex.kind == VertexKind::chip; });
-  }
+  if (cluster.kind == "links" || cluster.kind == "pcie_tree" || cluster.kind == "nvlink") return listed_chips(cluster);
   std::int64_t chips = cluster.shape.empty() ? 0 : cluster.slices;
   for (const int extent : cluster.shape) chips = std::min<std::int64_t>(chips * extent, most_chips + 1);
   return chips;

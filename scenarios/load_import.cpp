@@ -12,7 +12,7 @@ namespace {
 
 /// Empty when the key is missing, which is reported.
 std::string path_of(Section& cluster) {
-  const std::string given = cluster.text("file", std::nullopt);
+  std::string given = cluster.text("file", std::nullopt);
   const YamlValue* value = cluster.find("file");
   if (given.empty() || value == nullptr || value->origin == "--set") return given;
   return (std::filesystem::path(value->place.file).parent_path() / given).string();

@@ -12,6 +12,16 @@ namespace stepsim {
 /// `cluster:` with its system and chip followed into the catalog.
 ClusterSpec read_cluster(Section& root, const std::string& catalog);
 
+/// load_graph.cpp: `cluster:` of the kinds links, pcie_tree and nvlink.
+void read_links(Section& cluster, Section& chip, ClusterSpec& spec);
+void read_pcie_tree(Section& cluster, Section& chip, ClusterSpec& spec);
+void read_nvlink(Section& cluster, Section& chip, ClusterSpec& spec);
+std::int64_t listed_chips(const ClusterSpec& cluster);
+
+/// Keys of a chip for its place in a torus, and the reader of those for its PCIe link.
+std::vector<std::string> interconnect_keys();
+void read_host_link(Section& chip, ChipSpec& spec);
+
 /// `faults:` -> ClusterSpec; whether chips and links exist is the builder's check.
 void read_faults(Section& root, ClusterSpec& cluster);
 

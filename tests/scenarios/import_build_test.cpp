@@ -20,7 +20,8 @@ Cluster built(const GraphSpec& graph) {
 
 std::int64_t narrowest(const Cluster& cluster, ChipId from, ChipId to) {
   std::int64_t least = INT64_MAX;
-  for (const LinkId link : cluster.routes(from, to).at(0).links) least = std::min(least, cluster.link(link).capacity);
+  const std::vector<WeightedRoute> routes = cluster.routes(from, to);
+  for (const LinkId link : routes.at(0).links) least = std::min(least, cluster.link(link).capacity);
   return least;
 }
 
