@@ -111,7 +111,7 @@ int Import::number(const pugi::xml_node& node, const char* attribute, int least,
 
 int Import::count_of(const pugi::xml_node& link) {
   if (!link.attribute("count")) fail(link, fmt::format("<{}> without count", link.name()));
-  return number(link, "count", 1, 1000, 1);
+  return number(link, "count", 1, 64, 1);
 }
 
 std::string Import::bus(const pugi::xml_node& node, const char* attribute) {
@@ -263,7 +263,7 @@ void Import::read_gpu(const pugi::xml_node& gpu, const std::string& name, const 
 
 /// Chip-to-chip to the GPU's own CPU: bw in MB/s of each of count.
 void Import::read_c2c(const pugi::xml_node& link, const std::string& gpu) {
-  const int rate = number(link, "bw", 1, 100'000'000, 0);
+  const int rate = number(link, "bw", 1, 4'000'000, 0);
   if (!link.attribute("bw")) fail(link, "<c2c> without bw");
   if (rate > 0) join(gpu, socket_, std::int64_t{rate} * count_of(link) * 1'000'000, "c2c");
 }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "scenarios/catalog.h"
+#include "scenarios/load_import.h"
 #include "scenarios/load_sections.h"
 
 namespace stepsim {
@@ -169,6 +170,22 @@ void read_pcie(Section& cluster, Section& chip, ClusterSpec& spec) {
   spec.staging_latency = cluster.time("staging_latency", Picoseconds(0));
 }
 
+/// Files of other tools tell all links: the chip gives none.
+void unused_links(Section& chip, const std::string& kind) {
+  chip.unused(interconnect_keys(), "with kind " + kind);
+  chip.unused({"pcie_rate", "pcie_latency"}, "with kind " + kind);
+}
+
+void read_nccl(Section& cluster, Section& chip, ClusterSpec& spec) {
+  unused_links(chip, "nccl_topology");
+  read_nccl_topology(cluster, spec);
+}
+
+void read_smi(Section& cluster, Section& chip, ClusterSpec& spec) {
+  unused_links(chip, "nvidia_smi");
+  read_nvidia_smi(cluster, spec);
+}
+
 /// Keys of a PCIe tree, and more.
 std::vector<std::string> tree_keys(std::vector<std::string> keys) {
   keys.insert(keys.end(),
@@ -195,6 +212,8 @@ std::vector<Kind> kinds() {
       {"links", {"vertices", "links", "chips_relay", "peer_to_peer"}, read_links},
       {"pcie_tree", tree_keys({}), read_pcie_tree},
       {"nvlink", tree_keys({"wiring", "nvlink_rate", "nvlink_latency", "nvlinks"}), read_nvlink},
+      {"nccl_topology", {"file"}, read_nccl},
+      {"nvidia_smi", {"file", "pcie_gen", "nvlink_gen", "socket_rate"}, read_smi},
   };
 }
 

@@ -45,17 +45,22 @@ void check_text(const std::string& text, const std::string& file) {
 
 }  // namespace
 
-std::string read_text(const std::string& file) {
+std::string read_bytes(const std::string& file, const std::string& what) {
   struct stat status {};
   if (stat(file.c_str(), &status) != 0) refuse({file, 0, 0}, std::string("cannot be read: ") + std::strerror(errno));
-  if (S_ISDIR(status.st_mode)) refuse({file, 0, 0}, "expected a YAML file, found a directory");
+  if (S_ISDIR(status.st_mode)) refuse({file, 0, 0}, "expected " + what + ", found a directory");
   std::ifstream in(file, std::ios::binary);
   if (!in) refuse({file, 0, 0}, std::string("cannot be read: ") + std::strerror(errno));
   std::string text(max_bytes + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() > max_bytes) refuse({file, 0, 0}, "expected a YAML file of at most 1 MiB, found a larger one");
+  if (text.size() > max_bytes) refuse({file, 0, 0}, "expected " + what + " of at most 1 MiB, found a larger one");
   if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);  // byte order mark
+  return text;
+}
+
+std::string read_text(const std::string& file) {
+  std::string text = read_bytes(file, "a YAML file");
   check_text(text, file);
   return text;
 }

@@ -46,6 +46,9 @@ YamlValue parse_yaml(const std::string& text, const std::string& file, const std
 /// The text of a file; InputError when it is missing, a directory, unreadable, too large or not UTF-8 text.
 std::string read_text(const std::string& file);
 
+/// The bytes of a file of another tool; InputError when it is missing, a directory, unreadable or too large.
+std::string read_bytes(const std::string& file, const std::string& what = "a file");
+
 /// Where a dotted key stands (items of lists by number): its value, or the key of the nearest enclosing map, or item of
 /// a list, that exists.
 SourcePlace place_of(const YamlValue& root, const std::string& key);

@@ -183,6 +183,7 @@ TEST(Resolved, DefaultsAreListed) {
       {"description", ""},
       {"allow_oom", "false"},
       {"cluster.wraps", "auto"},
+      {"cluster.twisted", "false"},
       {"cluster.slices", "1"},
       {"cluster.chip.matmul_efficiency", "1"},
       {"cluster.chip.memory_efficiency", "1"},
