@@ -5,6 +5,7 @@
 #include "collectives/collective.h"
 #include "collectives/point_to_point.h"
 #include "collectives/torus.h"
+#include "collectives/tree.h"
 
 namespace stepsim {
 
@@ -16,6 +17,8 @@ Registry<Algorithm> collective_algorithms() {
                {all_to_all_pattern, all_to_all_bound});
   registry.add("point-to-point", "one transfer from member 0 to member 1 by the cluster's routes, eager",
                {point_to_point_pattern, point_to_point_bound});
+  registry.add("tree", "all-reduce, broadcast, reduce: double binary trees over nodes, a chain inside each",
+               {tree_pattern, tree_bound});
   return registry;
 }
 
