@@ -3,6 +3,7 @@
 
 #include "collectives/all_to_all.h"
 #include "collectives/collective.h"
+#include "collectives/one_shot.h"
 #include "collectives/point_to_point.h"
 #include "collectives/torus.h"
 #include "collectives/tree.h"
@@ -19,6 +20,10 @@ Registry<Algorithm> collective_algorithms() {
                {point_to_point_pattern, point_to_point_bound});
   registry.add("tree", "all-reduce, broadcast, reduce: double binary trees over nodes, a chain inside each",
                {tree_pattern, tree_bound});
+  registry.add("one-shot", "all-gather, reduce-scatter, all-reduce: everyone sends to everyone at once",
+               {one_shot_pattern, one_shot_bound});
+  registry.add("two-shot", "all-reduce: reduce-scatter then all-gather, each with everyone sending to everyone at once",
+               {two_shot_pattern, two_shot_bound});
   return registry;
 }
 
