@@ -5,6 +5,7 @@
 #include "collectives/collective.h"
 #include "collectives/one_shot.h"
 #include "collectives/point_to_point.h"
+#include "collectives/recursive.h"
 #include "collectives/torus.h"
 #include "collectives/tree.h"
 
@@ -24,6 +25,10 @@ Registry<Algorithm> collective_algorithms() {
                {one_shot_pattern, one_shot_bound});
   registry.add("two-shot", "all-reduce: reduce-scatter then all-gather, each with everyone sending to everyone at once",
                {two_shot_pattern, two_shot_bound});
+  registry.add("recursive-doubling", "all-gather, all-reduce: swap all one has at distance 1, 2, 4, ...",
+               {recursive_doubling_pattern, recursive_doubling_bound});
+  registry.add("recursive-halving", "reduce-scatter by halves; all-reduce: halving then doubling (Rabenseifner)",
+               {recursive_halving_pattern, recursive_halving_bound});
   return registry;
 }
 
