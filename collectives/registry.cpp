@@ -2,6 +2,7 @@
 #include <stdexcept>
 
 #include "collectives/all_to_all.h"
+#include "collectives/bruck.h"
 #include "collectives/collective.h"
 #include "collectives/one_shot.h"
 #include "collectives/point_to_point.h"
@@ -29,6 +30,7 @@ Registry<Algorithm> collective_algorithms() {
                {recursive_doubling_pattern, recursive_doubling_bound});
   registry.add("recursive-halving", "reduce-scatter by halves; all-reduce: halving then doubling (Rabenseifner)",
                {recursive_halving_pattern, recursive_halving_bound});
+  registry.add("bruck", "all-gather, all-to-all in ceil(log2 N) steps, for small arrays", {bruck_pattern, bruck_bound});
   return registry;
 }
 
