@@ -108,7 +108,10 @@ TransferPattern pattern_of(const CollectiveSpec& spec, bool two_shot) {
 // Hops to the member that is farthest away, each with its axis' latency.
 double farthest(const CollectiveSpec& spec, const AxisRates& rates) {
   double latency = 0;
-  for (std::size_t a = 0; a < spec.shape.size(); ++a) latency += spec.shape[a].extent / 2 * rates.latency.at(a);
+  for (std::size_t a = 0; a < spec.shape.size(); ++a) {
+    const int hops = spec.shape[a].extent / 2;
+    latency += hops * rates.latency.at(a);
+  }
   return latency;
 }
 
@@ -121,8 +124,8 @@ double step_time(const CollectiveSpec& spec, const AxisRates& rates, Bytes bytes
   const double leaving = link.latency + each * (count - 1) / member_rate(spec, rates);
   if (!is_torus(spec)) return leaving;
   if (spec.shape.size() > 1) return std::max(leaving, farthest(spec, rates) + each / link.rate);
-  const double half = count / 2;
-  return farthest(spec, rates) + each * half * (half + 1) / 2 / link.rate;
+  const std::uint64_t half = count / 2;
+  return farthest(spec, rates) + each * static_cast<double>(half * (half + 1)) / 2 / link.rate;
 }
 
 }  // namespace
