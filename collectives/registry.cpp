@@ -3,15 +3,19 @@
 
 #include "collectives/all_to_all.h"
 #include "collectives/binomial.h"
+#include "collectives/bruck.h"
 #include "collectives/collective.h"
 #include "collectives/dissemination.h"
 #include "collectives/flat.h"
 #include "collectives/hierarchical.h"
 #include "collectives/in_network.h"
+#include "collectives/one_shot.h"
 #include "collectives/pairwise.h"
 #include "collectives/point_to_point.h"
 #include "collectives/rank_ring.h"
+#include "collectives/recursive.h"
 #include "collectives/torus.h"
+#include "collectives/tree.h"
 
 namespace stepsim {
 
@@ -37,6 +41,17 @@ Registry<Algorithm> collective_algorithms() {
   registry.add("binomial", "broadcast, reduce, gather, scatter by binomial trees", {binomial_pattern, binomial_bound});
   registry.add("dissemination", "barrier: empty transfers in ceil(log2 N) rounds",
                {dissemination_pattern, dissemination_bound});
+  registry.add("tree", "all-reduce, broadcast, reduce: double binary trees over nodes, a chain inside each",
+               {tree_pattern, tree_bound});
+  registry.add("one-shot", "all-gather, reduce-scatter, all-reduce: everyone sends to everyone at once",
+               {one_shot_pattern, one_shot_bound});
+  registry.add("two-shot", "all-reduce: reduce-scatter then all-gather, each with everyone sending to everyone at once",
+               {two_shot_pattern, two_shot_bound});
+  registry.add("recursive-doubling", "all-gather, all-reduce: swap all one has at distance 1, 2, 4, ...",
+               {recursive_doubling_pattern, recursive_doubling_bound});
+  registry.add("recursive-halving", "reduce-scatter by halves; all-reduce: halving then doubling (Rabenseifner)",
+               {recursive_halving_pattern, recursive_halving_bound});
+  registry.add("bruck", "all-gather, all-to-all in ceil(log2 N) steps, for small arrays", {bruck_pattern, bruck_bound});
   return registry;
 }
 

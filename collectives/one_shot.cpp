@@ -1,0 +1,151 @@
+#include "collectives/one_shot.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "collectives/member_links.h"
+#include "collectives/role_writer.h"
+#include "sim/input_error.h"
+
+namespace stepsim {
+
+namespace {
+
+void validate(const CollectiveSpec& spec, bool two_shot) {
+  const bool all_reduce = spec.kind == CollectiveKind::all_reduce;
+  const bool half = spec.kind == CollectiveKind::all_gather || spec.kind == CollectiveKind::reduce_scatter;
+  std::vector<Problem> problems;
+  if (two_shot && !all_reduce) {
+    problems.push_back({{},
+                        "collectives.algorithm",
+                        "'two-shot' does not do " + to_string(spec.kind) + " (it does all-reduce; see 'one-shot')"});
+  }
+  if (!two_shot && !all_reduce && !half) {
+    problems.push_back({{},
+                        "collectives.algorithm",
+                        "'one-shot' does not do " + to_string(spec.kind) +
+                            " (it does all-gather, reduce-scatter and all-reduce; all-to-all is 'direct')"});
+  }
+  if (spec.bytes < 0)
+    problems.push_back({{}, "collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes)});
+  if (!problems.empty()) throw InputError(problems);
+}
+
+bool is_torus(const CollectiveSpec& spec) {
+  return !spec.shape.empty() && std::all_of(spec.shape.begin(), spec.shape.end(),
+                                            [](const GroupAxis& axis) { return axis.closed || axis.extent == 1; });
+}
+
+// Ranks are row-major over the shape. Port d - 1 on a torus: the displacement whose coordinates spell d.
+std::uint32_t displaced(const std::vector<GroupAxis>& shape, std::uint32_t member, std::uint32_t distance) {
+  std::uint32_t to = 0;
+  std::uint32_t unit = 1;
+  for (std::size_t a = shape.size(); a-- > 0;) {
+    const auto n = static_cast<std::uint32_t>(shape[a].extent);
+    to += unit * ((member % n + distance % n) % n);
+    member /= n;
+    distance /= n;
+    unit *= n;
+  }
+  return to;
+}
+
+// The same displacement as legs, the shorter way round.
+std::vector<Leg> legs_of(const std::vector<GroupAxis>& shape, std::uint32_t distance) {
+  std::vector<Leg> legs;
+  for (std::size_t a = shape.size(); a-- > 0;) {
+    const int n = shape[a].extent;
+    const int up = static_cast<int>(distance % static_cast<std::uint32_t>(n));
+    distance /= static_cast<std::uint32_t>(n);
+    if (up != 0) legs.push_back({static_cast<int>(a), up > n / 2 ? up - n : up});
+  }
+  std::reverse(legs.begin(), legs.end());
+  return legs;
+}
+
+// Bytes that a member sends to each other in one step.
+Bytes bytes_each(const CollectiveSpec& spec, bool two_shot) {
+  const bool whole = spec.kind == CollectiveKind::all_reduce && !two_shot;
+  return whole ? spec.bytes : shard_bytes(spec.bytes, members(spec.shape));
+}
+
+// One lane per other member; the second step waits for all of the first.
+Role role_of(std::uint32_t others, Bytes bytes, bool two_shot) {
+  std::vector<Need> all;
+  for (std::uint32_t port = 0; port < others; ++port) all.push_back({port, 1, 0});
+  RoleWriter role;
+  for (std::uint32_t port = 0; port < others; ++port) {
+    role.lane();
+    role.run(port, 1, bytes);
+    if (two_shot) role.run(others + port, 1, bytes, all);
+  }
+  return role.role();
+}
+
+TransferPattern pattern_of(const CollectiveSpec& spec, bool two_shot) {
+  validate(spec, two_shot);
+  const std::uint32_t count = members(spec.shape);
+  const std::uint32_t others = count - 1;
+  const Bytes bytes = bytes_each(spec, two_shot);
+  const bool torus = is_torus(spec);
+  TransferPattern pattern;
+  pattern.members = count;
+  pattern.ports = others * (two_shot ? 2 : 1);
+  pattern.roles = {role_of(bytes == 0 ? 0 : others, bytes, two_shot)};
+  pattern.role_of = [](std::uint32_t) { return 0U; };
+  pattern.port = [shape = spec.shape, torus, count](std::uint32_t member, std::uint32_t port) {
+    const std::uint32_t distance = port % (count - 1) + 1;
+    const auto far = static_cast<std::uint32_t>((std::uint64_t{member} + distance) % count);
+    return Port{.to = torus ? displaced(shape, member, distance) : far, .to_port = port};
+  };
+  for (std::uint32_t port = 0; torus && port < pattern.ports; ++port) {
+    pattern.words.push_back(legs_of(spec.shape, port % others + 1));
+  }
+  return pattern;
+}
+
+// Hops to the member that is farthest away, each with its axis' latency.
+double farthest(const CollectiveSpec& spec, const AxisRates& rates) {
+  double latency = 0;
+  for (std::size_t a = 0; a < spec.shape.size(); ++a) {
+    const int hops = spec.shape[a].extent / 2;
+    latency += hops * rates.latency.at(a);
+  }
+  return latency;
+}
+
+// One step behind a switch or on a torus. On one ring 1 + 2 + ... + n/2 transfers share each upward link alike.
+double step_time(const CollectiveSpec& spec, const AxisRates& rates, Bytes bytes) {
+  const std::uint32_t count = members(spec.shape);
+  if (count < 2 || bytes == 0) return 0;
+  const LinkCost link = best_link(rates);
+  const auto each = static_cast<double>(bytes);
+  const double leaving = link.latency + each * (count - 1) / member_rate(spec, rates);
+  if (!is_torus(spec)) return leaving;
+  if (spec.shape.size() > 1) return std::max(leaving, farthest(spec, rates) + each / link.rate);
+  const std::uint64_t half = count / 2;
+  return farthest(spec, rates) + each * static_cast<double>(half * (half + 1)) / 2 / link.rate;
+}
+
+}  // namespace
+
+TransferPattern one_shot_pattern(const CollectiveSpec& spec) {
+  return pattern_of(spec, false);
+}
+
+TransferPattern two_shot_pattern(const CollectiveSpec& spec) {
+  return pattern_of(spec, true);
+}
+
+double one_shot_bound(const CollectiveSpec& spec, const AxisRates& rates) {
+  validate(spec, false);
+  return step_time(spec, rates, bytes_each(spec, false));
+}
+
+double two_shot_bound(const CollectiveSpec& spec, const AxisRates& rates) {
+  validate(spec, true);
+  return 2 * step_time(spec, rates, bytes_each(spec, true));
+}
+
+}  // namespace stepsim
