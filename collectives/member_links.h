@@ -21,7 +21,7 @@ inline LinkCost best_link(const AxisRates& rates) {
 inline double member_rate(const CollectiveSpec& spec, const AxisRates& rates) {
   double sum = 0;
   for (std::size_t a = 0; a < rates.rate.size(); ++a) {
-    const bool ring = a < spec.shape.size() && spec.shape[a].closed && spec.shape[a].extent > 1;
+    const bool ring = a < spec.shape.size() && spec.shape[a].is_ring() && spec.shape[a].extent > 1;
     sum += (ring ? 2 : 1) * rates.rate[a];
   }
   return sum;

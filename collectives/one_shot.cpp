@@ -122,7 +122,9 @@ double step_time(const CollectiveSpec& spec, const AxisRates& rates, Bytes bytes
   const LinkCost link = best_link(rates);
   const auto each = static_cast<double>(bytes);
   const double leaving = link.latency + each * (count - 1) / member_rate(spec, rates);
-  if (!is_torus(spec)) return leaving;
+  const bool jumps =
+      std::any_of(spec.shape.begin(), spec.shape.end(), [](const GroupAxis& axis) { return axis.direct; });
+  if (jumps || !is_torus(spec)) return leaving;
   if (spec.shape.size() > 1) return std::max(leaving, farthest(spec, rates) + each / link.rate);
   const std::uint64_t half = count / 2;
   return farthest(spec, rates) + each * static_cast<double>(half * (half + 1)) / 2 / link.rate;

@@ -15,10 +15,12 @@ namespace {
 constexpr std::array<int, 2> directions{+1, -1};  // index 0 up, 1 down
 
 void validate(const CollectiveSpec& spec) {
-  if (spec.kind == CollectiveKind::point_to_point)
-    throw InputError("collectives.algorithm", "'torus' does not do point-to-point (use 'point-to-point')");
-  if (spec.kind == CollectiveKind::all_to_all)
-    throw InputError("collectives.algorithm", "'torus' does not do all-to-all (use 'direct')");
+  const bool known = spec.kind == CollectiveKind::all_gather || spec.kind == CollectiveKind::reduce_scatter ||
+                     spec.kind == CollectiveKind::all_reduce;
+  if (!known) {
+    throw InputError("collectives.algorithm", "'torus' does not do " + to_string(spec.kind) +
+                                                  " (it does all-gather, reduce-scatter and all-reduce)");
+  }
   if (spec.bytes < 0) throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
 }
 

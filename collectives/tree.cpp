@@ -93,7 +93,7 @@ class Layout {
   [[nodiscard]] Port port(std::uint32_t member, std::uint32_t channel, std::uint32_t port) const {
     const Place place = place_of(member);
     const std::uint32_t link = (place.local + size_ - head(place.node, channel)) % size_;
-    const std::uint32_t above = parent_[channel % 2][place.node];
+    const std::uint32_t above = parent_[tree_of(channel)][place.node];
     if (port == chain_port) {
       if (link + 1 == size_) return {.to = no_member};
       return {.to = member_at({place.node, (place.local + 1) % size_}), .to_port = parent_port};
@@ -102,20 +102,24 @@ class Layout {
       return {.to = member_at({place.node, (place.local + size_ - 1) % size_}), .to_port = chain_port};
     if (link > 0 || (port == parent_port && above == no_member)) return {.to = no_member};
     if (port == parent_port) {
-      const std::uint32_t which = children_[channel % 2][above][0] == place.node ? 0 : 1;
+      const std::uint32_t which = children_[tree_of(channel)][above][0] == place.node ? 0 : 1;
       return {.to = head_of(above, channel), .to_port = node_port + which};
     }
-    const std::uint32_t below = children_[channel % 2][place.node][port - node_port];
+    const std::uint32_t below = children_[tree_of(channel)][place.node][port - node_port];
     if (below == no_member) return {.to = no_member};
     return {.to = head_of(below, channel), .to_port = parent_port};
   }
+
+  // So that both channels of a head, one set of local ranks apart, use different trees: it sends as much in either way.
+  [[nodiscard]] std::uint32_t tree_of(std::uint32_t channel) const { return (channel + channel / size_) % 2; }
 
   // Edges between a channel's top and its lowest member.
   [[nodiscard]] std::uint32_t height(std::uint32_t channel) const {
     std::uint32_t most = 0;
     for (std::uint32_t node = 0; node < nodes_; ++node) {
       std::uint32_t edges = 0;
-      for (std::uint32_t at = node; parent_[channel % 2][at] != no_member; at = parent_[channel % 2][at]) ++edges;
+      for (std::uint32_t at = node; parent_[tree_of(channel)][at] != no_member; at = parent_[tree_of(channel)][at])
+        ++edges;
       most = std::max(most, edges);
     }
     return most + size_ - 1;

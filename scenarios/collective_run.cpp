@@ -53,8 +53,11 @@ Bytes array_of(CollectiveKind kind, Bytes bytes, std::uint32_t members) {
   return array;
 }
 
-/// Too many transfers to try for every size: every member to every other, in groups that may not fold.
-bool too_large_to_try(const std::string& algorithm, std::uint32_t members) {
+/// Not tried unasked: every member to every other in large groups, and what takes seconds for thousands of members and
+/// wins only where arrays are small.
+bool too_large_to_try(const std::string& algorithm, std::uint32_t members, Bytes bytes) {
+  const bool small = algorithm == "tree" || algorithm.starts_with("recursive") || algorithm == "bruck";
+  if (small && members > 1024 && bytes / members > 64 * 1024) return true;
   const bool pairs = algorithm == "pairwise" || algorithm == "one-shot" || algorithm == "two-shot" ||
                      algorithm == "flat" || algorithm == "in-network";
   return members > (pairs ? 256 : 8192);
@@ -117,7 +120,7 @@ void CollectiveRun::choose_methods() {
   std::vector<Problem> refusals;
   for (const std::string& name : names) {
     const Algorithm& algorithm = algorithms.at("--algorithm", name);
-    if (asked == "auto" && too_large_to_try(name, members())) continue;
+    if (asked == "auto" && too_large_to_try(name, members(), 0)) continue;
     try {
       static_cast<void>(algorithm.pattern(spec({name, SIZE_MAX, name}, 1)));
     } catch (const InputError& error) {
@@ -174,6 +177,7 @@ CollectiveSpec CollectiveRun::spec(const CollectiveMethod& method, Bytes bytes) 
     if (spec.node < members())
       spec.channels = std::min<std::uint32_t>(spec.node, static_cast<std::uint32_t>(cluster.nodes.nics));
   }
+  if (method.algorithm == "tree") spec.channels *= 2;  // each way out of a node in both trees
   if (!rings_.empty()) spec.channels = static_cast<std::uint32_t>(rings_.size());
   if (method.protocol != SIZE_MAX) {
     const Protocol& protocol = scenario_.protocols[method.protocol];
@@ -185,7 +189,10 @@ CollectiveSpec CollectiveRun::spec(const CollectiveMethod& method, Bytes bytes) 
 
 CollectiveResult CollectiveRun::play(Bytes bytes) const {
   std::vector<CollectiveResult> results;
-  for (const CollectiveMethod& method : methods_) results.push_back(play(method, bytes));
+  for (const CollectiveMethod& method : methods_) {
+    const bool skip = methods_.size() > 1 && too_large_to_try(method.algorithm, members(), bytes);
+    if (!skip || (&method == &methods_.back() && results.empty())) results.push_back(play(method, bytes));
+  }
   std::stable_sort(results.begin(), results.end(),
                    [](const CollectiveResult& a, const CollectiveResult& b) { return a.time < b.time; });
   CollectiveResult best = results.front();

@@ -40,7 +40,9 @@ struct GroupAxis {
   bool closed = false;
   std::vector<int> shift = {};  // twisted: going round upward adds this along each axis of the group (an open line to
                                 // whom that means nothing); empty: none, or it would lead out of the group
-  bool direct = false;  // any two members are joined without passing a third (HardwareAxis::direct)
+  bool direct = false;          // any two members are joined without passing a third (HardwareAxis::direct)
+  /// Round by way of the others, as cables lead.
+  [[nodiscard]] bool is_ring() const { return closed && !direct; }
   friend bool operator==(const GroupAxis&, const GroupAxis&) = default;
 };
 
