@@ -112,6 +112,23 @@ bool CollectiveRun::spans_nodes() const {
   return cluster_->host_of(0) != cluster_->host_of(groups.member(0, groups.members() - 1));
 }
 
+/// With each protocol that serves the algorithm. One that none serves is driven as rings are, if it was asked for by name;
+/// a network adds and copies only where a protocol says so, or when asked.
+void CollectiveRun::add_methods(const std::string& algorithm, bool unasked) {
+  const std::vector<Protocol>& all = scenario_.protocols;
+  const auto serves = [&](const std::string& name) {
+    return [&, name](const Protocol& protocol) { return protocol.serves(name); };
+  };
+  const bool served = std::any_of(all.begin(), all.end(), serves(algorithm));
+  if (all.empty() && !(unasked && algorithm == "in-network")) methods_.push_back({algorithm, SIZE_MAX, algorithm});
+  if (!served && unasked) return;
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    if (all[p].one_node && spans_nodes()) continue;
+    if (!choice_.protocol.empty() && all[p].name != choice_.protocol) continue;
+    if (serves(served ? algorithm : "ring")(all[p])) methods_.push_back({algorithm, p, algorithm + ", " + all[p].name});
+  }
+}
+
 /// Asked of the algorithms themselves: those that refuse the kind or the shape are no choice.
 void CollectiveRun::choose_methods() {
   const Registry<Algorithm> algorithms = collective_algorithms();
@@ -127,15 +144,7 @@ void CollectiveRun::choose_methods() {
       refusals.insert(refusals.end(), error.problems().begin(), error.problems().end());
       continue;
     }
-    bool served = false;
-    for (std::size_t p = 0; p < scenario_.protocols.size(); ++p) {
-      const Protocol& protocol = scenario_.protocols[p];
-      if (protocol.one_node && spans_nodes()) continue;
-      if (!protocol.serves(name) || (!choice_.protocol.empty() && protocol.name != choice_.protocol)) continue;
-      methods_.push_back({name, p, name + ", " + protocol.name});
-      served = true;
-    }
-    if (!served && scenario_.protocols.empty()) methods_.push_back({name, SIZE_MAX, name});
+    add_methods(name, asked == "auto");
   }
   if (!methods_.empty()) return;
   if (!refusals.empty() && asked != "auto") throw InputError(refusals);
