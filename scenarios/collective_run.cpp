@@ -53,14 +53,20 @@ Bytes array_of(CollectiveKind kind, Bytes bytes, std::uint32_t members) {
   return array;
 }
 
-/// Not tried unasked: every member to every other in large groups, and what takes seconds for thousands of members and
-/// wins only where arrays are small.
-bool too_large_to_try(const std::string& algorithm, std::uint32_t members, Bytes bytes) {
-  const bool small = algorithm == "tree" || algorithm.starts_with("recursive") || algorithm == "bruck";
-  if (small && members > 1024 && bytes / members > 64 * 1024) return true;
+/// Every member to every other in large groups: not tried unasked.
+bool too_large_to_try(const std::string& algorithm, std::uint32_t members) {
   const bool pairs = algorithm == "pairwise" || algorithm == "one-shot" || algorithm == "two-shot" ||
                      algorithm == "flat" || algorithm == "in-network";
   return members > (pairs ? 256 : 8192);
+}
+
+/// What wins only where latency counts takes seconds for thousands of members: not tried where streaming decides, that
+/// is where the best so far is near its bound.
+bool cannot_win(const std::string& algorithm, std::uint32_t members, const std::vector<CollectiveResult>& results) {
+  const bool few_steps = algorithm == "tree" || algorithm.starts_with("recursive") || algorithm == "bruck";
+  if (!few_steps || members <= 1024) return false;
+  return std::any_of(results.begin(), results.end(),
+                     [](const CollectiveResult& one) { return to_seconds(one.time) < 1.25 * one.bound; });
 }
 
 }  // namespace
@@ -137,7 +143,7 @@ void CollectiveRun::choose_methods() {
   std::vector<Problem> refusals;
   for (const std::string& name : names) {
     const Algorithm& algorithm = algorithms.at("--algorithm", name);
-    if (asked == "auto" && too_large_to_try(name, members(), 0)) continue;
+    if (asked == "auto" && too_large_to_try(name, members())) continue;
     try {
       static_cast<void>(algorithm.pattern(spec({name, SIZE_MAX, name}, 1)));
     } catch (const InputError& error) {
@@ -199,8 +205,7 @@ CollectiveSpec CollectiveRun::spec(const CollectiveMethod& method, Bytes bytes) 
 CollectiveResult CollectiveRun::play(Bytes bytes) const {
   std::vector<CollectiveResult> results;
   for (const CollectiveMethod& method : methods_) {
-    const bool skip = methods_.size() > 1 && too_large_to_try(method.algorithm, members(), bytes);
-    if (!skip || (&method == &methods_.back() && results.empty())) results.push_back(play(method, bytes));
+    if (!cannot_win(method.algorithm, members(), results)) results.push_back(play(method, bytes));
   }
   std::stable_sort(results.begin(), results.end(),
                    [](const CollectiveResult& a, const CollectiveResult& b) { return a.time < b.time; });
