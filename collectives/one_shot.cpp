@@ -115,19 +115,29 @@ double farthest(const CollectiveSpec& spec, const AxisRates& rates) {
   return latency;
 }
 
-// One step behind a switch or on a torus. On one ring 1 + 2 + ... + n/2 transfers share each upward link alike.
+// On a torus: the upward links of an axis of n carry 1 + 2 + ... + n/2 transfers from each line of it, N/n times over.
+// On one ring these are all, share alike and end together.
+double on_torus(const CollectiveSpec& spec, const AxisRates& rates, Bytes bytes) {
+  const std::uint32_t count = members(spec.shape);
+  double bound = farthest(spec, rates) + static_cast<double>(bytes) / best_link(rates).rate;
+  for (std::size_t a = 0; a < spec.shape.size(); ++a) {
+    const auto n = static_cast<std::uint32_t>(spec.shape[a].extent);
+    if (n == 1) continue;
+    const std::uint64_t half = n / 2;
+    const std::uint64_t crossings = count / n * (half * (half + 1) / 2);
+    const double latency = spec.shape.size() == 1 ? farthest(spec, rates) : rates.latency.at(a);
+    bound = std::max(bound, latency + static_cast<double>(bytes) * static_cast<double>(crossings) / rates.rate.at(a));
+  }
+  return bound;
+}
+
 double step_time(const CollectiveSpec& spec, const AxisRates& rates, Bytes bytes) {
   const std::uint32_t count = members(spec.shape);
   if (count < 2 || bytes == 0) return 0;
-  const LinkCost link = best_link(rates);
-  const auto each = static_cast<double>(bytes);
-  const double leaving = link.latency + each * (count - 1) / member_rate(spec, rates);
   const bool jumps =
       std::any_of(spec.shape.begin(), spec.shape.end(), [](const GroupAxis& axis) { return axis.direct; });
-  if (jumps || !is_torus(spec)) return leaving;
-  if (spec.shape.size() > 1) return std::max(leaving, farthest(spec, rates) + each / link.rate);
-  const std::uint64_t half = count / 2;
-  return farthest(spec, rates) + each * static_cast<double>(half * (half + 1)) / 2 / link.rate;
+  if (!jumps && is_torus(spec)) return on_torus(spec, rates, bytes);
+  return best_link(rates).latency + static_cast<double>(bytes) * (count - 1) / member_rate(spec, rates);
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ TransferPattern one_shot_pattern(const CollectiveSpec& spec);
 /// All-reduce; InputError for other kinds.
 TransferPattern two_shot_pattern(const CollectiveSpec& spec);
 
-/// Seconds: exact on one ring and behind one switch, a lower bound otherwise: what leaves a member through all its links.
+/// Seconds: exact on one ring and behind one switch; else a lower bound: the busiest links of a torus, or what leaves a
+/// member through all its links.
 double one_shot_bound(const CollectiveSpec& spec, const AxisRates& rates);
 double two_shot_bound(const CollectiveSpec& spec, const AxisRates& rates);
 

@@ -53,14 +53,20 @@ Bytes array_of(CollectiveKind kind, Bytes bytes, std::uint32_t members) {
   return array;
 }
 
-/// Not tried unasked: every member to every other in large groups, and what takes seconds for thousands of members and
-/// wins only where arrays are small.
-bool too_large_to_try(const std::string& algorithm, std::uint32_t members, Bytes bytes) {
-  const bool small = algorithm == "tree" || algorithm.starts_with("recursive") || algorithm == "bruck";
-  if (small && members > 1024 && bytes / members > 64 * 1024) return true;
+/// Every member to every other in large groups: not tried unasked.
+bool too_large_to_try(const std::string& algorithm, std::uint32_t members) {
   const bool pairs = algorithm == "pairwise" || algorithm == "one-shot" || algorithm == "two-shot" ||
                      algorithm == "flat" || algorithm == "in-network";
   return members > (pairs ? 256 : 8192);
+}
+
+/// What wins only where latency counts takes seconds for thousands of members: not tried where streaming decides, that
+/// is where the best so far is near its bound.
+bool cannot_win(const std::string& algorithm, std::uint32_t members, const std::vector<CollectiveResult>& results) {
+  const bool few_steps = algorithm == "tree" || algorithm.starts_with("recursive") || algorithm == "bruck";
+  if (!few_steps || members <= 1024) return false;
+  return std::any_of(results.begin(), results.end(),
+                     [](const CollectiveResult& one) { return to_seconds(one.time) < 1.25 * one.bound; });
 }
 
 }  // namespace
@@ -112,6 +118,23 @@ bool CollectiveRun::spans_nodes() const {
   return cluster_->host_of(0) != cluster_->host_of(groups.member(0, groups.members() - 1));
 }
 
+/// With each protocol that serves the algorithm. One that none serves is driven as rings are, if it was asked for by name;
+/// a network adds and copies only where a protocol says so, or when asked.
+void CollectiveRun::add_methods(const std::string& algorithm, bool unasked) {
+  const std::vector<Protocol>& all = scenario_.protocols;
+  const auto serves = [&](const std::string& name) {
+    return [&, name](const Protocol& protocol) { return protocol.serves(name); };
+  };
+  const bool served = std::any_of(all.begin(), all.end(), serves(algorithm));
+  if (all.empty() && !(unasked && algorithm == "in-network")) methods_.push_back({algorithm, SIZE_MAX, algorithm});
+  if (!served && unasked) return;
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    if (all[p].one_node && spans_nodes()) continue;
+    if (!choice_.protocol.empty() && all[p].name != choice_.protocol) continue;
+    if (serves(served ? algorithm : "ring")(all[p])) methods_.push_back({algorithm, p, algorithm + ", " + all[p].name});
+  }
+}
+
 /// Asked of the algorithms themselves: those that refuse the kind or the shape are no choice.
 void CollectiveRun::choose_methods() {
   const Registry<Algorithm> algorithms = collective_algorithms();
@@ -120,22 +143,14 @@ void CollectiveRun::choose_methods() {
   std::vector<Problem> refusals;
   for (const std::string& name : names) {
     const Algorithm& algorithm = algorithms.at("--algorithm", name);
-    if (asked == "auto" && too_large_to_try(name, members(), 0)) continue;
+    if (asked == "auto" && too_large_to_try(name, members())) continue;
     try {
       static_cast<void>(algorithm.pattern(spec({name, SIZE_MAX, name}, 1)));
     } catch (const InputError& error) {
       refusals.insert(refusals.end(), error.problems().begin(), error.problems().end());
       continue;
     }
-    bool served = false;
-    for (std::size_t p = 0; p < scenario_.protocols.size(); ++p) {
-      const Protocol& protocol = scenario_.protocols[p];
-      if (protocol.one_node && spans_nodes()) continue;
-      if (!protocol.serves(name) || (!choice_.protocol.empty() && protocol.name != choice_.protocol)) continue;
-      methods_.push_back({name, p, name + ", " + protocol.name});
-      served = true;
-    }
-    if (!served && scenario_.protocols.empty()) methods_.push_back({name, SIZE_MAX, name});
+    add_methods(name, asked == "auto");
   }
   if (!methods_.empty()) return;
   if (!refusals.empty() && asked != "auto") throw InputError(refusals);
@@ -190,8 +205,7 @@ CollectiveSpec CollectiveRun::spec(const CollectiveMethod& method, Bytes bytes) 
 CollectiveResult CollectiveRun::play(Bytes bytes) const {
   std::vector<CollectiveResult> results;
   for (const CollectiveMethod& method : methods_) {
-    const bool skip = methods_.size() > 1 && too_large_to_try(method.algorithm, members(), bytes);
-    if (!skip || (&method == &methods_.back() && results.empty())) results.push_back(play(method, bytes));
+    if (!cannot_win(method.algorithm, members(), results)) results.push_back(play(method, bytes));
   }
   std::stable_sort(results.begin(), results.end(),
                    [](const CollectiveResult& a, const CollectiveResult& b) { return a.time < b.time; });

@@ -63,6 +63,7 @@ class CollectiveRun {
   [[nodiscard]] bool spans_nodes() const;
   void order_rings();
   void choose_methods();
+  void add_methods(const std::string& algorithm, bool unasked);
 
   const Scenario& scenario_;
   CollectiveChoice choice_;

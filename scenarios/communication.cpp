@@ -78,21 +78,31 @@ void add_move(std::map<Way, Move>& moves, const Cluster& cluster, const Groups& 
   }
 }
 
+/// Kinds of sends in the order in which they appear: a pattern's port at the sender and at the receiver.
+using Kinds = std::map<std::tuple<std::size_t, std::uint32_t, std::uint32_t>, std::uint32_t>;
+
 void add_sends(std::vector<Send>& sends, const Cluster& cluster, const Communication& all,
-               const std::pair<std::size_t, std::uint32_t>& way, std::uint32_t first_kind) {
+               const std::pair<std::size_t, std::uint32_t>& way, Kinds& kinds) {
   const FamilyPattern& one = all.patterns[way.first];
   const Groups& groups = all.families[one.family].groups;
+  std::map<std::uint32_t, std::uint32_t> own;  // by the receiver's port
   for (ChipId chip = 0; chip < cluster.chips(); ++chip) {
     if (all.takes_part && !all.takes_part(chip)) continue;
     const Port port = one.pattern.port(groups.rank_of(chip), way.second);
-    if (port.to != no_member) sends.push_back({chip, groups.member(chip, port.to), 0, first_kind + port.to_port});
+    if (port.to == no_member) continue;
+    const auto [kind, is_new] = own.try_emplace(port.to_port);
+    if (is_new) {
+      kind->second =
+          kinds.try_emplace({way.first, way.second, port.to_port}, static_cast<std::uint32_t>(kinds.size())).first->second;
+    }
+    sends.push_back({chip, groups.member(chip, port.to), 0, kind->second});
   }
 }
 
 /// A spread is alike where its ways to all members are: each distance between ranks is a kind of send. Where everyone
 /// reaches everyone by jumps along direct axes, those jumps say the same.
 void add_spreads(Traffic& all, std::map<Way, Move>& moves, const Cluster& cluster, const Groups& groups,
-                 std::uint32_t first_kind) {
+                 std::size_t family, Kinds& kinds) {
   const auto jumps = [&](const GroupAxis& axis) {
     return axis.closed && cluster.axes()[static_cast<std::size_t>(axis.hardware_axis)].direct;
   };
@@ -108,7 +118,8 @@ void add_spreads(Traffic& all, std::map<Way, Move>& moves, const Cluster& cluste
   for (ChipId chip = 0; chip < cluster.chips(); ++chip) {
     const std::uint32_t rank = groups.rank_of(chip);
     for (std::uint32_t by = 1; by < groups.members(); ++by) {
-      all.sends.push_back({chip, groups.member(chip, (rank + by) % groups.members()), 0, first_kind + by});
+      const auto kind = kinds.try_emplace({SIZE_MAX - family, by, 0}, static_cast<std::uint32_t>(kinds.size())).first;
+      all.sends.push_back({chip, groups.member(chip, (rank + by) % groups.members()), 0, kind->second});
     }
   }
 }
@@ -217,7 +228,7 @@ Traffic traffic(const Cluster& cluster, const Communication& communication) {
     for (ChipId chip = 0; chip < cluster.chips(); ++chip) feature[chip] = communication.takes_part(chip) ? 1 : 0;
     tell_apart(all.colours, feature);
   }
-  std::uint32_t kind = 0;
+  Kinds kinds;
   std::map<Way, Move> moves;
   for (std::size_t family = 0; family < communication.families.size(); ++family) {
     const Groups& groups = communication.families[family].groups;
@@ -230,13 +241,9 @@ Traffic traffic(const Cluster& cluster, const Communication& communication) {
       add_move(moves, cluster, groups, way, by_rank, communication.takes_part);
     }
     for (const auto& way : own.sends) {
-      add_sends(all.sends, cluster, communication, way, kind);
-      kind += communication.patterns[way.first].pattern.ports;
+      add_sends(all.sends, cluster, communication, way, kinds);
     }
-    if (!own.spreads.empty()) {
-      add_spreads(all, moves, cluster, groups, kind);
-      kind += groups.members();
-    }
+    if (!own.spreads.empty()) add_spreads(all, moves, cluster, groups, family, kinds);
   }
   for (auto& [way, move] : moves) all.moves.push_back(std::move(move));
   return all;

@@ -6,9 +6,12 @@
 
 #include "scenarios/catalog.h"
 #include "scenarios/collective_run.h"
+#include "scenarios/measured.h"
 #include "scenarios/system.h"
 #include "scenarios/units.h"
+#include "scenarios/yaml_tree.h"
 #include "tools/commands.h"
+#include "tools/comparison.h"
 #include "tools/format.h"
 #include "tools/output_file.h"
 #include "tools/table.h"
@@ -153,7 +156,21 @@ std::vector<std::string> collective_ops() {
   return names;
 }
 
+/// The system's rows of a measured table.
+ExitCode compare(const CollectiveArguments& arguments, const std::string& catalog) {
+  if (!is_system(arguments.scenario, catalog)) {
+    throw InputError("--compare", "expected a system of the catalog, which measured tables know by its aliases");
+  }
+  const std::vector<MeasuredRow> measured = read_measured(read_text(arguments.compare), arguments.compare);
+  JsonOutput json(arguments.json);
+  const std::vector<Comparison> rows = compare_with_measured(measured, catalog, arguments.scenario);
+  if (json.wanted()) json.write(comparison_json(rows));
+  if (!json.owns_stdout()) print(comparison_report(rows, colour_on_stdout()));
+  return ExitCode::ok;
+}
+
 ExitCode collective_command(const CollectiveArguments& arguments) {
+  if (!arguments.compare.empty()) return compare(arguments, default_catalog());
   const std::vector<Bytes> all_sizes = sizes(arguments);
   const std::string catalog = default_catalog();
   const Scenario scenario = is_system(arguments.scenario, catalog)

@@ -33,6 +33,7 @@ struct Request {
   TopologyArguments topology;
   ClassesArguments classes;
   CollectiveArguments collective;
+  ValidateArguments validate;
   ListArguments list;
   std::function<ExitCode()> command;
 };
@@ -121,7 +122,19 @@ void add_collective(CLI::App& app, Request& request) {
   command->add_option("-f,--factor", one.factor, "from one size to the next")
       ->capture_default_str()
       ->check(CLI::Range(2, 1 << 20));
+  command->add_option("--compare", one.compare, "lay measured collectives beside it: a CSV file")->type_name("FILE");
   command->callback([&request] { request.command = [&request] { return collective_command(request.collective); }; });
+}
+
+void add_validate(CLI::App& app, Request& request) {
+  CLI::App* command = app.add_subcommand("validate", "measured tables beside what the catalog's systems predict");
+  ValidateArguments& one = request.validate;
+  command->add_option("--collectives", one.collectives, "CSV file of measured collectives")
+      ->type_name("FILE")
+      ->required();
+  command->add_option("--json", one.json, "write JSON to a file, or to standard output (-)")->type_name("FILE|-");
+  command->add_flag("--markdown", one.markdown, "print tables for scenarios/catalog/README.md");
+  command->callback([&request] { request.command = [&request] { return validate_command(request.validate); }; });
 }
 
 void add_list(CLI::App& app, Request& request) {
@@ -140,6 +153,7 @@ void describe(CLI::App& app, Request& request) {
   add_topology(app, request);
   add_classes(app, request);
   add_collective(app, request);
+  add_validate(app, request);
   add_list(app, request);
 }
 

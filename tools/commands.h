@@ -71,10 +71,18 @@ struct CollectiveArguments {
   std::string begin = "32M";
   std::string end;  // empty: begin
   std::int64_t factor = 2;
+  std::string compare;  // a CSV file of measured collectives, or empty
 };
 ExitCode collective_command(const CollectiveArguments& arguments);
 /// What --op may be.
 std::vector<std::string> collective_ops();
+
+struct ValidateArguments {
+  std::string collectives;  // a CSV file of measured collectives
+  std::string json;
+  bool markdown = false;
+};
+ExitCode validate_command(const ValidateArguments& arguments);
 
 struct ListArguments {
   std::string what;  // "chips", ..., empty: everything

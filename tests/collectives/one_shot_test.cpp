@@ -120,6 +120,19 @@ TEST(OneShot, OnARingTheUpwardLinksDecide) {
   }
 }
 
+// 4 x 4 rings: each upward link is crossed by 1 + 2 of the 4 displacements along its axis, for each of the 4 along the
+// other: 12 shards of 1 us. The links of the words themselves, counted: the same on either axis.
+TEST(OneShot, OnATorusTheUpwardLinksOfAnAxisBound) {
+  CollectiveSpec spec = shot(CollectiveKind::all_gather, 1, 16'000);
+  spec.shape = {ring_of(4), ring_of(4)};
+  std::vector<int> up(2, 0);
+  for (const auto& word : one_shot_pattern(spec).words) {
+    for (const Leg& leg : word) up[static_cast<std::size_t>(leg.axis)] += std::max(0, leg.steps);
+  }
+  EXPECT_EQ(up, (std::vector<int>{12, 12}));
+  EXPECT_DOUBLE_EQ(one_shot_bound(spec, {{1e9, 1e9}, {1e-6, 1e-6}}), 13e-6);
+}
+
 TEST(OneShot, SaysWhatItDoes) {
   EXPECT_THROW(one_shot_pattern(shot(CollectiveKind::all_to_all, 4, 100)), InputError);
   EXPECT_THROW(two_shot_pattern(shot(CollectiveKind::all_gather, 4, 100)), InputError);

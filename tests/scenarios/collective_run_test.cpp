@@ -55,7 +55,7 @@ TEST(CollectiveRun, GroupsAlongAnAxisPlayAtOnce) {
 TEST(CollectiveRun, UnknownAxesAlgorithmsAndKindsAreAnswered) {
   const Scenario scenario = ring_of_8();
   EXPECT_THROW(CollectiveRun(scenario, {CollectiveKind::all_reduce, {"pipeline"}, ""}), InputError);
-  EXPECT_THROW(CollectiveRun(scenario, {CollectiveKind::all_reduce, {}, "tree"}).play(1), InputError);
+  EXPECT_THROW(CollectiveRun(scenario, {CollectiveKind::all_reduce, {}, "trees"}).play(1), InputError);
   EXPECT_THROW(CollectiveRun(scenario, {CollectiveKind::all_reduce, {}, "direct"}).play(1), InputError);
   EXPECT_THROW(CollectiveRun(scenario, {CollectiveKind::point_to_point, {}, ""}).play(1), InputError);
 }
@@ -71,6 +71,28 @@ TEST(CollectiveRun, FoldedIsEveryChip) {
       const CollectiveResult every = CollectiveRun(scenario, {kind, axes, ""}).play(whole);
       EXPECT_EQ(folded.time, every.time);
       EXPECT_EQ(folded.fullest_share, every.fullest_share);
+    }
+  }
+}
+
+// The same for algorithms that leave the axes: moves by words, or sends listed one by one.
+TEST(CollectiveRun, FoldedIsEveryChipOffTheAxesToo) {
+  Scenario scenario = ring_of_8();
+  const std::vector<std::pair<CollectiveKind, std::string>> choices{{CollectiveKind::all_reduce, "tree"},
+                                                                    {CollectiveKind::all_reduce, "one-shot"},
+                                                                    {CollectiveKind::all_reduce, "two-shot"},
+                                                                    {CollectiveKind::all_gather, "recursive-doubling"},
+                                                                    {CollectiveKind::all_reduce, "recursive-halving"},
+                                                                    {CollectiveKind::all_gather, "bruck"},
+                                                                    {CollectiveKind::all_to_all, "bruck"}};
+  for (const auto& [kind, algorithm] : choices) {
+    for (const std::vector<std::string>& axes : {std::vector<std::string>{}, {"fsdp"}, {"tensor"}}) {
+      scenario.fold = true;
+      const CollectiveResult folded = CollectiveRun(scenario, {kind, axes, algorithm}).play(whole);
+      scenario.fold = false;
+      const CollectiveResult every = CollectiveRun(scenario, {kind, axes, algorithm}).play(whole);
+      EXPECT_EQ(folded.time, every.time) << algorithm;
+      EXPECT_GE(to_seconds(folded.time) * (1 + 1e-9), folded.bound) << algorithm;
     }
   }
 }
