@@ -93,40 +93,51 @@ std::optional<Straddle> by_hardware_axis(const Cluster& cluster, LinkRates& rate
   return found;
 }
 
+/// Members in the order of the first ring that NCCL's search finds.
+std::vector<ChipId> ring_of(const Cluster& cluster, const std::vector<ChipId>& members) {
+  if (members.size() < 3 || members.size() > most_members_to_order) return members;
+  const std::vector<std::vector<std::uint32_t>> orders = ring_orders(cluster, members);
+  std::vector<ChipId> order;
+  for (const std::uint32_t rank : orders[0]) order.push_back(members[rank]);
+  return order;
+}
+
+std::vector<LinkId> route(const Cluster& cluster, ChipId from, ChipId to) {
+  return cluster.routes(from, to)[0].links;
+}
+
+Step slowest_link(const Cluster& cluster, ChipId from, ChipId to, const std::map<LinkId, int>& flows) {
+  Step step{from, to, std::numeric_limits<double>::infinity(), ""};
+  for (const LinkId id : route(cluster, from, to)) {
+    const GraphLink link = cluster.link(id);
+    const double rate = static_cast<double>(link.capacity) / flows.at(id);
+    if (rate < step.rate) step.kind = cable_kind(link.kind);
+    step.rate = std::min(step.rate, rate);
+  }
+  return step;
+}
+
 /// Rings through lists of members, all at once, on links as they are listed.
-std::vector<GroupSteps> ring_steps(const Cluster& cluster, const std::vector<std::vector<ChipId>>& rings,
+std::vector<GroupSteps> ring_steps(const Cluster& cluster, const std::vector<std::vector<ChipId>>& groups,
                                    bool both_ways) {
-  std::vector<std::vector<std::pair<ChipId, ChipId>>> pairs;
+  std::vector<std::vector<ChipId>> rings;
   std::map<LinkId, int> flows;
   const auto cross = [&](ChipId from, ChipId to) {
-    for (const LinkId link : cluster.routes(from, to)[0].links) ++flows[link];
+    for (const LinkId link : route(cluster, from, to)) ++flows[link];
   };
-  for (const std::vector<ChipId>& members : rings) {
-    std::vector<ChipId> order = members;
-    if (members.size() > 2 && members.size() <= most_members_to_order) {
-      const std::vector<std::uint32_t> ring = ring_orders(cluster, members)[0];
-      for (std::size_t i = 0; i < ring.size(); ++i) order[i] = members[ring[i]];
-    }
-    pairs.emplace_back();
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      const ChipId next = order[(i + 1) % order.size()];
-      pairs.back().emplace_back(order[i], next);
-      cross(order[i], next);
-      if (both_ways && order.size() > 2) cross(next, order[i]);
+  for (const std::vector<ChipId>& members : groups) {
+    const std::vector<ChipId>& ring = rings.emplace_back(ring_of(cluster, members));
+    for (std::size_t i = 0; i < ring.size(); ++i) {
+      const ChipId next = ring[(i + 1) % ring.size()];
+      cross(ring[i], next);
+      if (both_ways && ring.size() > 2) cross(next, ring[i]);
     }
   }
   std::vector<GroupSteps> all;
-  for (const auto& ring : pairs) {
-    all.emplace_back();
-    for (const auto& [from, to] : ring) {
-      Step step{from, to, std::numeric_limits<double>::infinity(), ""};
-      for (const LinkId id : cluster.routes(from, to)[0].links) {
-        const GraphLink link = cluster.link(id);
-        const double rate = static_cast<double>(link.capacity) / flows.at(id);
-        if (rate < step.rate) step.kind = cable_kind(link.kind);
-        step.rate = std::min(step.rate, rate);
-      }
-      all.back().push_back(step);
+  for (const std::vector<ChipId>& ring : rings) {
+    GroupSteps& steps = all.emplace_back();
+    for (std::size_t i = 0; i < ring.size(); ++i) {
+      steps.push_back(slowest_link(cluster, ring[i], ring[(i + 1) % ring.size()], flows));
     }
   }
   return all;

@@ -47,10 +47,18 @@ std::string rate_of(const GraphLink& link) {
   return link.down ? "down" : rate_text(static_cast<double>(link.capacity));
 }
 
-std::int64_t narrowest(const Cluster& cluster, const WeightedRoute& route) {
+std::int64_t least_capacity(const Cluster& cluster, const WeightedRoute& route) {
   std::int64_t least = std::numeric_limits<std::int64_t>::max();
   for (const LinkId id : route.links) least = std::min(least, cluster.link(id).capacity);
   return least;
+}
+
+/// Where all are alike none is narrower than the rest.
+bool is_narrowest(const Cluster& cluster, const WeightedRoute& route, LinkId link) {
+  const std::int64_t least = least_capacity(cluster, route);
+  const bool others =
+      std::any_of(route.links.begin(), route.links.end(), [&](LinkId id) { return cluster.link(id).capacity > least; });
+  return cluster.link(link).capacity == least && (others || route.links.size() == 1);
 }
 
 Picoseconds latency(const Cluster& cluster, const WeightedRoute& route) {
@@ -92,10 +100,10 @@ std::string route_text(const Cluster& cluster, const WeightedRoute& route, const
   std::vector<Column> columns = link_columns();
   columns.push_back({"", Align::left});
   Table table(columns);
-  const std::int64_t least = narrowest(cluster, route);
+  const std::int64_t least = least_capacity(cluster, route);
   for (const LinkId id : route.links) {
     std::vector<Cell> cells = link_cells(cluster, id);
-    if (cluster.link(id).capacity == least) cells.emplace_back("narrowest", Paint::yellow);
+    if (is_narrowest(cluster, route, id)) cells.emplace_back("narrowest", Paint::yellow);
     table.row(cells);
   }
   const std::string sum = fmt::format("{}{} {}, {} alone, {} latency", title, route.links.size(),
@@ -126,9 +134,7 @@ ChipId chip_called(const Cluster& cluster, const std::string& key, const std::st
 
 std::string routes_text(const Cluster& cluster, ChipId from, ChipId to, bool colour) {
   const std::vector<WeightedRoute> routes = cluster.routes(from, to);
-  const auto name = [&](ChipId chip) {
-    return fmt::format("{} {}", cluster.vertex(chip).name, place_text(cluster.coordinates(chip)));
-  };
+  const auto name = [&](ChipId chip) { return fmt::format("{} ({})", cluster.vertex(chip).name, chip); };
   std::string text = "\n" + paint(colour, Paint::bold, "From " + name(from) + " to " + name(to)) + "\n";
   if (from == to) return text + "  the same chip: no link is crossed\n";
   const int whole = all_weights(routes);
@@ -148,11 +154,11 @@ Json routes_json(const Cluster& cluster, ChipId from, ChipId to) {
   Json json{{"from", cluster.vertex(from).name}, {"to", cluster.vertex(to).name}, {"routes", Json::array()}};
   for (const WeightedRoute& route : routes) {
     if (from == to) break;
-    const std::int64_t least = narrowest(cluster, route);
+    const std::int64_t least = least_capacity(cluster, route);
     Json links = Json::array();
     for (const LinkId id : route.links) {
       links.push_back(link_json(cluster, id));
-      links.back()["narrowest"] = cluster.link(id).capacity == least;
+      links.back()["narrowest"] = is_narrowest(cluster, route, id);
     }
     json["routes"].push_back({{"weight", route.weight},
                               {"weights_of_all", all_weights(routes)},
