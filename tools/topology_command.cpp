@@ -28,7 +28,10 @@ using Json = nlohmann::ordered_json;
 std::string axes_text(const std::vector<HardwareAxis>& axes) {
   std::vector<std::string> parts;
   for (const HardwareAxis& axis : axes) {
-    parts.push_back(fmt::format("{} {}{}", axis.name, axis.extent, axis.wraps ? " (wraps)" : " (open)"));
+    parts.push_back(fmt::format("{} {}{}", axis.name, axis.extent,
+                                axis.direct  ? ""
+                                : axis.wraps ? " (wraps)"
+                                             : " (open)"));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -202,7 +205,7 @@ ExitCode topology_command(const TopologyArguments& arguments) {
                         wanted};
   if (json.wanted()) json.write(topology_json(subject));
   if (dot.wanted()) dot.write(to_dot(cluster));
-  if (svg.wanted()) svg.write(to_svg(cluster, scenario.name + ": " + cluster_kind_text(cluster)));
+  if (svg.wanted()) svg.write(to_svg(cluster, scenario.name, cluster_kind_text(cluster)));
   if (!json.owns_stdout() && !dot.owns_stdout() && !svg.owns_stdout()) {
     print(topology_report(subject, colour_on_stdout()));
   }

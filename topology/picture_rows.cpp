@@ -22,6 +22,7 @@ constexpr double margin = 24;
 constexpr double names_width = 100;
 constexpr double box_height = 24;
 constexpr double box_gap = 8;
+constexpr double cable_gap = 26;  // between chips that are joined
 constexpr double group_gap = 40;
 constexpr double frame_edge = 12;
 constexpr double frame_foot = 18;             // for its label
@@ -125,7 +126,10 @@ class Rows {
   /// What a box needs beside its right neighbour, centre to centre.
   [[nodiscard]] double apart(std::size_t left, std::size_t right) const {
     const bool own_frame = nodes_ && vertex(left).row != PartRow::network && host(left) != host(right);
-    return (box_[left].width + box_[right].width) / 2 + (own_frame ? group_gap : box_gap);
+    return (box_[left].width + box_[right].width) / 2 + (own_frame ? group_gap
+                                                         : joined_chips_ && vertex(left).row == PartRow::chip
+                                                             ? cable_gap
+                                                             : box_gap);
   }
 
   void place_row(std::vector<std::size_t>& row, std::vector<bool>& placed) {
@@ -153,6 +157,9 @@ class Rows {
   }
 
   void place_across() {
+    joined_chips_ = std::any_of(part_.bundles.begin(), part_.bundles.end(), [&](const PartBundle& one) {
+      return one.low != one.high && row_of_[one.low] == chip_row_ && row_of_[one.high] == chip_row_;
+    });
     std::vector<bool> placed(part_.vertices.size(), false);
     std::vector<std::size_t>& chips = rows_[chip_row_];
     std::stable_sort(chips.begin(), chips.end(),
@@ -176,7 +183,7 @@ class Rows {
 
   /// Curves between boxes of a row run below chips and above the rest.
   [[nodiscard]] double bend(const PartBundle& bundle) const {
-    return 20 + 0.3 * std::abs(box_[bundle.high].at.x - box_[bundle.low].at.x);
+    return 20 + 0.35 * std::abs(box_[bundle.high].at.x - box_[bundle.low].at.x);
   }
 
   [[nodiscard]] bool is_curved(const PartBundle& bundle) const {
@@ -271,12 +278,15 @@ class Rows {
 
   void add_row_names() {
     for (const std::vector<std::size_t>& row : rows_) {
-      picture_.labels.push_back({{margin, box_[row[0]].at.y + 4}, row_name(vertex(row[0]))});
+      picture_.labels.push_back({{margin, box_[row[0]].at.y + 4}, row_name(row)});
     }
     if (has_bars_) picture_.remarks.emplace_back("Bar over a box: what it can carry in all.");
   }
 
-  [[nodiscard]] std::string row_name(const PartVertex& first) const {
+  [[nodiscard]] std::string row_name(const std::vector<std::size_t>& row) const {
+    const PartVertex& first = vertex(row[0]);
+    const bool nics =
+        std::any_of(row.begin(), row.end(), [&](std::size_t v) { return vertex(v).kind == VertexKind::nic; });
     switch (first.row) {
       case PartRow::network:
         return nodes_ ? first.name.substr(0, first.name.find(' ')) : "switch";
@@ -289,9 +299,9 @@ class Rows {
       case PartRow::pcie_switch:
         return "PCIe switch";
       case PartRow::chip:
-        return nodes_ ? "GPU" : "chip";
+        return nodes_ ? "GPU" : nics ? "chip, NIC" : "chip";
       case PartRow::nvlink_switch:
-        return nodes_ ? "in the node" : "NVLink switch";
+        return nodes_ ? "node switch" : "NVLink switch";
     }
     return "";
   }
@@ -304,6 +314,7 @@ class Rows {
   std::vector<std::size_t> row_of_;
   std::size_t chip_row_ = 0;
   double middle_ = 0;
+  bool joined_chips_ = false;
   bool has_bars_ = false;
   Picture picture_;
 };

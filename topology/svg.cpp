@@ -24,7 +24,8 @@ constexpr std::array<const char*, 6> colours{"#4477aa", "#ee6677", "#228833", "#
 constexpr std::size_t most_colours = colours.size();
 constexpr double widest = 5;
 constexpr double narrowest = 1.2;
-constexpr double title_height = 40;
+constexpr double title_height = 56;
+constexpr double edge = 24;
 constexpr double legend_line = 20;
 constexpr double least_width = 560;
 
@@ -194,6 +195,12 @@ std::string frame_text(const Frame& frame) {
                  " text-anchor=\"middle\" fill=\"#555555\"");
 }
 
+double longest(const std::vector<std::string>& texts) {
+  double most = 0;
+  for (const std::string& text : texts) most = std::max(most, text_width(text));
+  return most;
+}
+
 std::string legend_text(const Legend& legend, const std::vector<std::string>& remarks, double x, double y) {
   std::string text;
   for (const Entry& entry : legend.entries()) {
@@ -223,26 +230,28 @@ double text_width(const std::string& text) {
   return 6.4 * static_cast<double>(characters);
 }
 
-std::string to_svg(const Cluster& cluster, const std::string& title) {
+std::string to_svg(const Cluster& cluster, const std::string& title, const std::string& subtitle) {
   Picture picture = cluster.spec().kind == "torus" ? grid_picture(cluster) : rows_picture(cluster);
   const Legend legend(picture);
   std::set<ChipId> slow;
   for (const ChipFault& fault : cluster.spec().chip_faults) slow.insert(cluster.chip_at(fault.at));
   if (!slow.empty()) picture.remarks.emplace_back("Red box: a chip that computes more slowly.");
-  const double width = std::max(least_width, picture.width);
+  const double width = std::max({least_width, picture.width, 2 * edge + 1.6 * text_width(title),
+                                 2 * edge + 1.1 * text_width(subtitle), 2 * edge + longest(picture.remarks)});
   const std::size_t legend_lines = legend.entries().size() + (legend.has_down() ? 1 : 0) + picture.remarks.size();
   const double height = title_height + picture.height + legend_line * static_cast<double>(legend_lines) + 16;
   std::string text = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
       "font-family=\"sans-serif\" font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
       width, height);
-  text += text_at({24, 28}, title, " font-size=\"16\" font-weight=\"bold\"");
+  text += text_at({edge, 28}, title, " font-size=\"16\" font-weight=\"bold\"");
+  text += text_at({edge, 48}, subtitle, " font-size=\"12\"");
   text += fmt::format("<g transform=\"translate(0 {})\">\n", title_height);
   for (const Frame& frame : picture.frames) text += frame_text(frame);
   for (const Line& line : picture.lines) text += line_text(line, legend);
   for (const Box& box : picture.boxes) text += box_text(cluster, box, slow);
   for (const Label& label : picture.labels) text += text_at(label.at, label.text, " font-weight=\"bold\"");
-  text += legend_text(legend, picture.remarks, 24, picture.height + 12);
+  text += legend_text(legend, picture.remarks, edge, picture.height + 12);
   return text + "</g>\n</svg>\n";
 }
 
