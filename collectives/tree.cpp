@@ -111,7 +111,9 @@ class Layout {
   }
 
   // So that both channels of a head, one set of local ranks apart, use different trees: it sends as much in either way.
-  [[nodiscard]] std::uint32_t tree_of(std::uint32_t channel) const { return (channel + channel / size_) % 2; }
+  [[nodiscard]] std::uint32_t tree_of(std::uint32_t channel) const {
+    return (size_ % 2 == 0 ? channel + channel / size_ : channel) % 2;
+  }
 
   // Edges between a channel's top and its lowest member.
   [[nodiscard]] std::uint32_t height(std::uint32_t channel) const {
