@@ -58,9 +58,11 @@ class RoleWriter {
   RoleWriter(const CollectiveSpec& spec, const Ports& ports, bool works) : ports_(ports), works_(works) {
     const std::uint32_t n = members(spec.shape);
     const Bytes own = rooted(spec) ? spec.bytes : shard_bytes(spec.bytes, n);
-    const Bytes pieces = spec.chunk > 0 ? std::clamp<Bytes>((own + spec.chunk - 1) / spec.chunk, 1, most_pieces) : 1;
-    count_ = static_cast<std::uint32_t>(pieces);
-    bytes_ = (own + pieces - 1) / pieces;
+    bytes_ = own;
+    if (own < 1 || spec.chunk < 1) return;
+    const Bytes most = std::min<Bytes>((own - 1) / spec.chunk + 1, most_pieces);
+    bytes_ = (own - 1) / most + 1;
+    count_ = static_cast<std::uint32_t>((own - 1) / bytes_ + 1);  // no more than it takes: 100 bytes in 64 are 50 of 2
   }
 
   Role write(const CollectiveSpec& spec) {

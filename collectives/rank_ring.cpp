@@ -12,6 +12,15 @@ namespace {
 
 constexpr std::uint32_t most_pieces = 64;  // of a channel's part on a chain
 
+void check_ring(std::vector<std::uint32_t> ring, std::uint32_t n, std::size_t number) {
+  std::sort(ring.begin(), ring.end());
+  bool whole = ring.size() == n;
+  for (std::uint32_t rank = 0; whole && rank < n; ++rank) whole = ring[rank] == rank;
+  if (whole) return;
+  throw InputError("collectives.rings", "ring " + std::to_string(number) + ": expected each of the ranks 0 to " +
+                                            std::to_string(n - 1) + " once");
+}
+
 void validate(const CollectiveSpec& spec) {
   switch (spec.kind) {
     case CollectiveKind::all_gather:
@@ -33,6 +42,7 @@ void validate(const CollectiveSpec& spec) {
                      "expected a divisor of the " + std::to_string(n) + " members, found " + std::to_string(spec.node));
   }
   if (spec.root >= n) throw InputError("collectives.root", "expected a rank below " + std::to_string(n));
+  for (std::size_t i = 0; i < spec.rings.size(); ++i) check_ring(spec.rings[i], n, i);
 }
 
 bool is_chain(const CollectiveSpec& spec) {
@@ -109,8 +119,10 @@ struct Pieces {
 };
 
 Pieces cut(Bytes bytes, Bytes chunk) {
-  const Bytes count = chunk > 0 ? std::clamp<Bytes>((bytes + chunk - 1) / chunk, 1, most_pieces) : 1;
-  return {static_cast<std::uint32_t>(count), (bytes + count - 1) / count};
+  if (chunk <= 0 || bytes <= 0) return {1, bytes};
+  const Bytes most = std::min<Bytes>((bytes - 1) / chunk + 1, most_pieces);
+  const Bytes piece = (bytes - 1) / most + 1;
+  return {static_cast<std::uint32_t>((bytes - 1) / piece + 1), piece};  // no more than it takes: 100 in 64 are 50 of 2
 }
 
 Role ring_role(const CollectiveSpec& spec) {

@@ -1,11 +1,14 @@
 // star.h: plays one collective on stars: every member has one up and one down link to a non-blocking switch.
 //
 // A group of several axes has a star for each of them (a switch in the node, rails); a transfer goes over the star of its
-// axis, or of its word's first leg; one by the cluster's own routes over the first star.
+// axis, or of its word's first leg; one by the cluster's own routes over the first star. A spread (pattern.h) holds its
+// owner's link one way and those of all others the other way.
 #pragma once
 
 #include <algorithm>
-#include <array>
+#include <cmath>
+#include <map>
+#include <span>
 #include <vector>
 
 #include "tests/collectives/play.h"
@@ -24,7 +27,31 @@ inline std::size_t star_of(const TransferPattern& pattern, std::uint32_t member,
   return static_cast<std::size_t>(std::max(pattern.port(member, port).axis, 0));
 }
 
-inline LoneCollective set_up_on_stars(const TransferPattern& pattern, const std::vector<Star>& stars) {
+inline LinkId star_link(std::uint32_t member, std::size_t stars, std::size_t star, bool down) {
+  return static_cast<LinkId>((member * stars + star) * 2 + (down ? 1 : 0));
+}
+
+/// Links of a transfer from a member through a port, on the first of the stars where it is a spread.
+inline std::vector<Hop> star_way(const TransferPattern& pattern, std::uint32_t member, std::uint32_t port,
+                                 std::size_t stars) {
+  const Spread spread = pattern.spreads.empty() ? Spread::none : pattern.spreads[port];
+  if (spread == Spread::none) {
+    const std::uint32_t to = pattern.port(member, port).to;
+    const std::size_t star = star_of(pattern, member, port);
+    return {{star_link(member, stars, star, false), 1},
+            {star_link(to == no_member ? member : to, stars, star, true), 1}};
+  }
+  const bool in = spread == Spread::reduction;
+  std::vector<Hop> hops{{star_link(member, stars, 0, in), 1}};
+  for (std::uint32_t other = 0; other < pattern.members; ++other) {
+    if (other != member) hops.push_back({star_link(other, stars, 0, !in), 1});
+  }
+  return hops;
+}
+
+/// late: when members arrive; those not named at 0.
+inline LoneCollective set_up_on_stars(const TransferPattern& pattern, const std::vector<Star>& stars,
+                                      const std::map<std::uint32_t, Picoseconds>& late = {}) {
   LoneCollective a;
   const TransferPlan plan = tabulate(pattern);
   check(plan);
@@ -34,16 +61,11 @@ inline LoneCollective set_up_on_stars(const TransferPattern& pattern, const std:
       a.network.add_link(star.rate, Picoseconds(0));
     }
   }
-  const auto link = [&](std::uint32_t member, std::size_t star, bool down) {
-    return static_cast<LinkId>((member * stars.size() + star) * 2 + (down ? 1 : 0));
-  };
   std::vector<RouteId> table;
   for (std::uint32_t m = 0; m < plan.members; ++m) {
     for (std::uint32_t p = 0; p < plan.ports; ++p) {
-      const std::uint32_t to = plan.port[m * plan.ports + p].to;
-      const std::size_t star = star_of(pattern, m, p);
-      const std::array<LinkId, 2> way{link(m, star, false), link(to == no_member ? m : to, star, true)};
-      table.push_back(a.network.add_route(way));
+      const std::vector<Hop> way = star_way(pattern, m, p, stars.size());
+      table.push_back(a.network.add_route(std::span<const Hop>(way), stars[star_of(pattern, m, p)].latency));
     }
   }
   add_communicator(a.program, plan.members);
@@ -53,12 +75,17 @@ inline LoneCollective set_up_on_stars(const TransferPattern& pattern, const std:
   a.program.programs.push_back(arrive_and_take_part(a.program, Picoseconds(0)));
   a.program.program_of.assign(plan.members, 0);
   a.program.chips_of.assign(plan.members, 1);
+  for (const auto& [member, when] : late) {
+    a.program.program_of[member] = static_cast<std::uint32_t>(a.program.programs.size());
+    a.program.programs.push_back(arrive_and_take_part(a.program, when));
+  }
   check(a.program, a.network);
   return a;
 }
 
-inline Played play_on_stars(const TransferPattern& pattern, const std::vector<Star>& stars) {
-  const LoneCollective a = set_up_on_stars(pattern, stars);
+inline Played play_on_stars(const TransferPattern& pattern, const std::vector<Star>& stars,
+                            const std::map<std::uint32_t, Picoseconds>& late = {}) {
+  const LoneCollective a = set_up_on_stars(pattern, stars, late);
   const Timeline timeline = simulate(a.program, a.network, {.exact_steps = 1});
   Played played;
   for (ClassId m = 0; m < a.program.program_of.size(); ++m) {
