@@ -22,12 +22,14 @@ void validate(const CollectiveSpec& spec) {
   if (spec.bytes < 0) throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
 }
 
-// Steps along one axis to any other member, and to itself. Antipodes of a ring are reached either way.
+// Steps along one axis to any other member, and to itself. Antipodes of a ring are reached either way; behind a switch
+// either way is the same, and one message goes to each.
 std::vector<int> steps_along(const GroupAxis& axis) {
   std::vector<int> steps;
   const int n = axis.extent;
   const int most = axis.closed ? n / 2 : n - 1;
-  for (int d = -most; d <= most; ++d) steps.push_back(d);
+  const int least = axis.closed && axis.direct ? most - n + 1 : -most;
+  for (int d = least; d <= most; ++d) steps.push_back(d);
   return steps;
 }
 
@@ -38,7 +40,7 @@ struct Way {
 };
 
 bool is_antipode(const GroupAxis& axis, int steps) {
-  return axis.closed && 2 * std::abs(steps) == axis.extent;
+  return axis.is_ring() && 2 * std::abs(steps) == axis.extent;
 }
 
 // The bytes of a pair are cut evenly among the ways between them; what is left over goes first come, first served.

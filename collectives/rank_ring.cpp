@@ -170,10 +170,11 @@ void add_chain_roles(const CollectiveSpec& spec, const Rings& rings, TransferPat
 std::vector<std::uint32_t> ring_order(const CollectiveSpec& spec, std::uint32_t channel) {
   if (!spec.rings.empty()) return spec.rings[channel % spec.rings.size()];
   const std::uint32_t nodes = members(spec.shape) / spec.node;
+  const std::uint32_t first = channel * std::max(spec.node / spec.channels, 1U);  // channels on NICs of their own
   std::vector<std::uint32_t> order;
   for (std::uint32_t k = 0; k < nodes; ++k) {
     for (std::uint32_t i = 0; i < spec.node; ++i) {
-      const std::uint32_t local = k % 2 == 0 ? channel + i : channel + spec.node - 1 - i;
+      const std::uint32_t local = k % 2 == 0 ? first + i : first + spec.node - 1 - i;
       order.push_back(k * spec.node + local % spec.node);
     }
   }

@@ -5,9 +5,9 @@
 //   broadcast, reduce: a pipelined chain in ring order, P pieces: (n-2 + P) pieces, (n-1) a + (n-2 + P) V/P / w
 // Several channels on the same links share them, so time is that of one; on links of their own they add up.
 //
-// Order of a ring: as given (spec.rings), else by rank, node after node. Channel c enters an even node at local rank c
-// and walks up to c - 1, enters an odd one there and walks down to c: between nodes it stays on one rail. That needs an
-// even number of nodes; of an odd number the closing hop changes rails.
+// Order of a ring: as given (spec.rings), else by rank, node after node. Channel c enters an even node at local rank c (with
+// fewer channels than ranks, evenly apart) and walks up to c - 1, enters an odd one there and walks down to c: between nodes
+// it stays on one rail. That needs an even number of nodes; of an odd number the closing hop changes rails.
 //
 // Chains pass on pieces of `chunk` bytes; on a ring the shard of a channel is the piece.
 // Source: Patarasuk & Yuan 2009 (bandwidth optimal rings); NCCL 2.x, channels and alternating rings (CROSS_NIC).

@@ -74,6 +74,7 @@ class Layout {
   explicit Layout(const CollectiveSpec& spec)
       : size_(spec.node),
         nodes_(members(spec.shape) / spec.node),
+        rails_(std::max(channels(spec) / 2, 1U)),
         one_top_(spec.kind != CollectiveKind::all_reduce),
         root_(one_top_ ? spec.root : 0) {
     const TreeTops tops = one_top_ ? TreeTops::one : TreeTops::two;
@@ -110,10 +111,8 @@ class Layout {
     return {.to = head_of(below, channel), .to_port = parent_port};
   }
 
-  // So that both channels of a head, one set of local ranks apart, use different trees: it sends as much in either way.
-  [[nodiscard]] std::uint32_t tree_of(std::uint32_t channel) const {
-    return (size_ % 2 == 0 ? channel + channel / size_ : channel) % 2;
-  }
+  // So that both channels of a head, one set of rails apart, use different trees: it sends as much in either way.
+  [[nodiscard]] std::uint32_t tree_of(std::uint32_t channel) const { return (channel % rails_ + channel / rails_) % 2; }
 
   // Edges between a channel's top and its lowest member.
   [[nodiscard]] std::uint32_t height(std::uint32_t channel) const {
@@ -141,7 +140,7 @@ class Layout {
     return (place.node + root_ / size_) % nodes_ * size_ + (place.local + root_ % size_) % size_;
   }
   [[nodiscard]] std::uint32_t head(std::uint32_t node, std::uint32_t channel) const {
-    return one_top_ && node == 0 ? 0 : channel % size_;
+    return one_top_ && node == 0 ? 0 : channel * std::max(size_ / rails_, 1U) % size_;
   }
   [[nodiscard]] std::uint32_t head_of(std::uint32_t node, std::uint32_t channel) const {
     return member_at({node, head(node, channel)});
@@ -149,6 +148,7 @@ class Layout {
 
   std::uint32_t size_;
   std::uint32_t nodes_;
+  std::uint32_t rails_;
   bool one_top_;
   std::uint32_t root_;
   std::array<std::vector<std::uint32_t>, 2> parent_;                     // [tree][node]

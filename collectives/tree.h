@@ -1,7 +1,8 @@
 // tree.h: all-reduce, broadcast and reduce by double binary trees over nodes, a chain inside each node.
 //
-// The array is cut evenly among the channels (at least two: one channel is run as two halves); channel c goes by tree
-// c % 2 of double_tree.h. In a node the head of channel c is local rank c % node, which alone talks to other nodes;
+// The array is cut evenly among the channels (at least two: one channel is run as two halves), two for each rail: channels
+// c and c + rails have the same head in a node, which alone talks to other nodes, and go by different trees of
+// double_tree.h. Heads stand node / rails local ranks apart, so that each has a NIC of its own;
 // the others hang below it in a chain, in order, wrapping round. A channel's part goes in pieces of `chunk` bytes: a
 // member passes a piece on as soon as it has it from all its children (up) or from its parent (down), and at the top
 // a piece turns round as soon as it is reduced. Broadcast (down only) and reduce (up only): nodes, and ranks inside

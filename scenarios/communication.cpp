@@ -92,8 +92,8 @@ void add_sends(std::vector<Send>& sends, const Cluster& cluster, const Communica
     if (port.to == no_member) continue;
     const auto [kind, is_new] = own.try_emplace(port.to_port);
     if (is_new) {
-      kind->second =
-          kinds.try_emplace({way.first, way.second, port.to_port}, static_cast<std::uint32_t>(kinds.size())).first->second;
+      kind->second = kinds.try_emplace({way.first, way.second, port.to_port}, static_cast<std::uint32_t>(kinds.size()))
+                         .first->second;
     }
     sends.push_back({chip, groups.member(chip, port.to), 0, kind->second});
   }

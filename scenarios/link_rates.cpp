@@ -59,12 +59,14 @@ LinkRates::Step LinkRates::count(const GroupAxis& axis) const {
   for (const auto& route : routes) crossed.insert(crossed.end(), route.begin(), route.end());
   std::sort(crossed.begin(), crossed.end());
 
-  Step step{std::numeric_limits<double>::infinity(), 0};
+  Step step{std::numeric_limits<double>::infinity(), 0, 0};
   std::map<LinkId, double> latency;
   for (auto first = crossed.begin(); first != crossed.end();) {
     const auto next = std::upper_bound(first, crossed.end(), *first);
     const GraphLink link = cluster_->link(*first);
-    step.rate = std::min(step.rate, static_cast<double>(link.capacity) / static_cast<double>(next - first));
+    const double rate = static_cast<double>(link.capacity) / static_cast<double>(next - first);
+    if (rate < step.rate) step.narrowest = *first;
+    step.rate = std::min(step.rate, rate);
     latency.emplace_hint(latency.end(), *first, to_seconds(link.latency));
     first = next;
   }

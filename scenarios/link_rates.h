@@ -29,6 +29,7 @@ class LinkRates {
   struct Step {
     double rate = 0;
     double latency = 0;
+    LinkId narrowest = 0;  // the link that sets the rate
   };
   Step step(const GroupAxis& axis);
 

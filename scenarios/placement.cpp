@@ -195,4 +195,10 @@ std::vector<RankedPlacement> ranked_placements(const Scenario& scenario, const C
   return all;
 }
 
+Mesh mesh_of(const Scenario& scenario, const Cluster& cluster) {
+  if (!scenario.placement.empty()) return {cluster, scenario.strategy.mesh, given_placement(scenario, cluster)};
+  const StepPlan steps = plan(scenario.model, scenario.strategy, scenario.cluster.chip);
+  return {cluster, scenario.strategy.mesh, ranked_placements(scenario, cluster, steps).front().placement};
+}
+
 }  // namespace stepsim

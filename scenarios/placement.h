@@ -39,4 +39,7 @@ CollectiveSpec collective_spec(const Scenario& scenario, const CollectiveRequest
 /// Best first. One entry when the scenario gives the placement (InputError under "parallelism.placement").
 std::vector<RankedPlacement> ranked_placements(const Scenario& scenario, const Cluster& cluster, const StepPlan& plan);
 
+/// The mesh as a run lays it: by the placement that is given, else by the best of the ranked ones.
+Mesh mesh_of(const Scenario& scenario, const Cluster& cluster);
+
 }  // namespace stepsim

@@ -91,6 +91,13 @@ void add_topology(CLI::App& app, Request& request) {
   command->get_option("--json")->expected(0, 1)->default_str("-");
   command->add_option("--dot", topology.dot, "write the graph for Graphviz to a file, or to standard output (-)")
       ->type_name("FILE|-");
+  command->add_option("--svg", topology.svg, "draw the cluster as SVG to a file, or to standard output (-)")
+      ->type_name("FILE|-");
+  command->add_option("--route", topology.route, "every route between two chips (id, or coordinates 1,3,2)")
+      ->type_name("FROM TO")
+      ->expected(2);
+  command->add_flag("--links", topology.links, "list the links one by one");
+  command->add_option("--most", topology.most, "links in the list at most")->type_name("N")->capture_default_str();
   command->callback([&request] { request.command = [&request] { return topology_command(request.topology); }; });
 }
 

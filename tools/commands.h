@@ -49,6 +49,10 @@ struct TopologyArguments {
   std::vector<std::string> set;
   std::string json;
   std::string dot;
+  std::string svg;
+  std::vector<std::string> route;  // from, to; or empty
+  bool links = false;              // list them one by one
+  std::size_t most = 64;           // of them
 };
 ExitCode topology_command(const TopologyArguments& arguments);
 

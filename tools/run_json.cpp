@@ -6,6 +6,7 @@
 #include "tools/format.h"
 #include "tools/path_summary.h"
 #include "tools/version.h"
+#include "tools/warnings.h"
 
 namespace stepsim {
 
@@ -142,6 +143,9 @@ std::string run_json(const Scenario& scenario, const RunResult& result) {
   json["scenario"] = scenario_json(scenario);
   json["cluster"] = cluster_json(*result.assembly.cluster);
   json["mesh"] = mesh_json(*result.assembly.mesh);
+  const Cluster& cluster = *result.assembly.cluster;
+  json["notes"] = cluster.spec().graph.notes;
+  json["warnings"] = warnings_json(straddles(scenario, cluster, *result.assembly.mesh), cluster);
   json["placement"] = scenario.placement.empty() ? "automatic" : "given";
   json["placements"] = list(result.assembly.placements, placement_json);
   json["parameters"] = parameters(scenario.model).total;

@@ -15,6 +15,9 @@ std::string run_report(const Scenario& scenario, const RunResult& result, bool c
 /// "cluster", "mesh", "model", ...: what is simulated, also for `check`.
 std::string subject(const Scenario& scenario, const Assembly& assembly, bool colour);
 
+/// "4 nodes of 8 h100, rail-optimised", "16x16 torus of tpu-v5e".
+std::string cluster_kind_text(const Cluster& cluster);
+
 /// How many chips became how many classes, and what tells those apart.
 std::string folding_text(const Assembly& assembly);
 

@@ -7,6 +7,7 @@
 #include "tools/format.h"
 #include "tools/run_report.h"
 #include "tools/table.h"
+#include "tools/warnings.h"
 
 namespace stepsim {
 
@@ -16,29 +17,21 @@ constexpr std::size_t label_width = 13;  // "  placement  "
 constexpr std::size_t text_width = 98;
 constexpr std::size_t most_faults = 8;
 
-std::string line(const std::string& label, const std::string& text, bool colour) {
+std::string line(const std::string& label, const std::string& text, bool colour, Paint how = Paint::dim) {
   const std::string blanks(label_width - 2 - std::min(label_width - 2, width(label)), ' ');
   const std::string body = indented(wrapped(text, text_width - label_width, 0), label_width);
-  return "  " + paint(colour, Paint::dim, label) + blanks + body + "\n";
+  return "  " + paint(colour, how, label) + blanks + body + "\n";
 }
 
 std::string joined(const std::vector<std::string>& parts, const std::string& between) {
   return fmt::format("{}", fmt::join(parts, between));
 }
 
-std::string extents(const Cluster& cluster) {
-  std::vector<std::string> parts;
-  for (const HardwareAxis& axis : cluster.axes()) {
-    if (axis.extent > 1 || cluster.axes().size() == 1) parts.push_back(std::to_string(axis.extent));
-  }
-  return parts.empty() ? "1" : joined(parts, "x");
-}
-
 std::string wraps(const Cluster& cluster) {
   std::vector<std::string> closed;
   std::vector<std::string> open;
   for (const HardwareAxis& axis : cluster.axes()) {
-    if (axis.name == "dcn" || axis.name == "device" || axis.extent < 2) continue;
+    if (axis.direct || axis.extent < 2) continue;
     (axis.wraps ? closed : open).push_back(axis.name);
   }
   std::string text;
@@ -48,16 +41,12 @@ std::string wraps(const Cluster& cluster) {
 }
 
 std::string cluster_text(const Cluster& cluster) {
-  const ClusterSpec& spec = cluster.spec();
-  const std::string shape = spec.kind == "pcie" ? "PCIe host" : extents(cluster) + " " + spec.kind;
-  std::string text = fmt::format("{} of {}: {} {}", shape, spec.chip.name, grouped(cluster.chips()),
-                                 cluster.chips() == 1 ? "chip" : "chips");
+  std::string text = cluster_kind_text(cluster) +
+                     fmt::format(": {} {}", grouped(cluster.chips()), cluster.chips() == 1 ? "chip" : "chips");
   if (static_cast<std::uint32_t>(cluster.cores()) != cluster.chips())
     text += ", " + grouped(cluster.cores()) + " cores";
-  text += fmt::format(", {} {}", grouped(cluster.hosts()), cluster.hosts() == 1 ? "host" : "hosts");
-  if (spec.kind == "pcie")
-    text += spec.peer_to_peer ? "; peer-to-peer on" : "; peer-to-peer off (staged in host memory)";
-  return text + wraps(cluster);
+  return text + fmt::format(", {} {}", grouped(cluster.hosts()), cluster.hosts() == 1 ? "host" : "hosts") +
+         wraps(cluster);
 }
 
 std::string mesh_text(const Mesh& mesh) {
@@ -160,6 +149,10 @@ std::string subject(const Scenario& scenario, const Assembly& assembly, bool col
   text += placement_lines(scenario, assembly, colour);
   text += line("folding", folding_text(assembly), colour);
   for (const std::string& fault : fault_lines(*assembly.cluster, most_faults)) text += line("fault", fault, colour);
+  for (const std::string& note : assembly.cluster->spec().graph.notes) text += line("note", note, colour);
+  for (const Straddle& one : straddles(scenario, *assembly.cluster, *assembly.mesh)) {
+    text += line("warning", straddle_text(one, *assembly.cluster), colour, Paint::yellow);
+  }
   text += line("model", model_text(scenario.model), colour);
   text += line("batch", batch_text(scenario, assembly.cluster->chips()), colour);
   return text + line("strategy", strategy_text(scenario.strategy), colour);

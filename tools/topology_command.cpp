@@ -4,13 +4,20 @@
 #include <nlohmann/json.hpp>
 
 #include "scenarios/catalog.h"
+#include "scenarios/placement.h"
 #include "scenarios/scenario.h"
+#include "scenarios/straddle.h"
+#include "scenarios/system.h"
 #include "tools/commands.h"
 #include "tools/fault_lines.h"
 #include "tools/format.h"
 #include "tools/output_file.h"
+#include "tools/run_report.h"
 #include "tools/table.h"
+#include "tools/topology_parts.h"
+#include "tools/warnings.h"
 #include "topology/summary.h"
+#include "topology/svg.h"
 
 namespace stepsim {
 
@@ -21,7 +28,10 @@ using Json = nlohmann::ordered_json;
 std::string axes_text(const std::vector<HardwareAxis>& axes) {
   std::vector<std::string> parts;
   for (const HardwareAxis& axis : axes) {
-    parts.push_back(fmt::format("{} {}{}", axis.name, axis.extent, axis.wraps ? " (wraps)" : " (open)"));
+    parts.push_back(fmt::format("{} {}{}", axis.name, axis.extent,
+                                axis.direct  ? ""
+                                : axis.wraps ? " (wraps)"
+                                             : " (open)"));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -32,28 +42,71 @@ std::string faults_text(const Cluster& cluster, bool colour) {
   return text;
 }
 
-std::string topology_report(const Scenario& scenario, const Cluster& cluster, const TopologySummary& summary,
-                            bool colour) {
+/// What is asked for beside the figures.
+struct Wanted {
+  bool links = false;
+  std::size_t most = 0;
+  bool route = false;
+  ChipId from = 0;
+  ChipId to = 0;
+};
+
+struct Subject {
+  const Scenario& scenario;
+  const Cluster& cluster;
+  TopologySummary summary;
+  std::vector<Straddle> straddles;
+  Wanted wanted;
+};
+
+std::string figures_text(const Subject& subject, bool colour) {
+  const TopologySummary& summary = subject.summary;
   Table figures({{"", Align::left}, {"", Align::left}});
   const auto figure = [&](const std::string& name, const std::string& value) {
     figures.row({Cell(name, Paint::dim), Cell(value)});
   };
-  figure("kind", scenario.cluster.kind + " of " + scenario.cluster.chip.name);
+  figure("cluster", cluster_kind_text(subject.cluster));
   figure("chips", grouped(summary.chips));
   figure("cores", grouped(summary.cores));
   figure("hosts", grouped(summary.hosts));
   figure("axes", axes_text(summary.axes));
   figure("bisection", rate_text(summary.bisection) + " one way");
   figure("diameter", fmt::format("{} {}", summary.diameter, summary.diameter == 1 ? "link" : "links"));
+  return figures.text(colour);
+}
+
+std::string kinds_text(const TopologySummary& summary, bool colour) {
   Table links({{"links", Align::left}, {"number"}, {"capacity each"}, {"latency"}});
   for (const LinkKind& kind : summary.links) {
     links.row({kind.kind, grouped(kind.count), kind.down ? "down" : rate_text(static_cast<double>(kind.capacity)),
                time_text(kind.latency)});
   }
-  const ClusterSpec& spec = cluster.spec();
-  const bool faults = !spec.chip_faults.empty() || !spec.link_faults.empty();
-  return paint(colour, Paint::bold, scenario.name) + "\n" + figures.text(colour) + "\n" + links.text(colour) +
-         (faults ? faults_text(cluster, colour) : "");
+  return links.text(colour);
+}
+
+/// Notes of an importer and warnings, broken to the width of the page.
+std::string remarks_text(const Subject& subject, bool colour) {
+  std::string text;
+  const auto remark = [&](const std::string& label, Paint how, const std::string& what) {
+    text += "  " + paint(colour, how, label) + "  " + wrapped(what, 98 - label.size() - 4, label.size() + 4) + "\n";
+  };
+  for (const std::string& note : subject.cluster.spec().graph.notes) remark("note", Paint::dim, note);
+  for (const Straddle& one : subject.straddles) {
+    remark("warning", Paint::yellow, straddle_text(one, subject.cluster));
+  }
+  return text.empty() ? "" : "\n" + text;
+}
+
+std::string topology_report(const Subject& subject, bool colour) {
+  const ClusterSpec& spec = subject.cluster.spec();
+  std::string text = paint(colour, Paint::bold, subject.scenario.name) + "\n" + figures_text(subject, colour) + "\n" +
+                     kinds_text(subject.summary, colour);
+  if (!spec.chip_faults.empty() || !spec.link_faults.empty()) text += faults_text(subject.cluster, colour);
+  text += remarks_text(subject, colour);
+  const Wanted& wanted = subject.wanted;
+  if (wanted.route) text += routes_text(subject.cluster, wanted.from, wanted.to, colour);
+  if (wanted.links) text += links_text(subject.cluster, wanted.most, colour);
+  return text;
 }
 
 Json detours_json(const Cluster& cluster) {
@@ -69,8 +122,10 @@ Json detours_json(const Cluster& cluster) {
   return list;
 }
 
-std::string topology_json(const Scenario& scenario, const Cluster& cluster, const TopologySummary& summary) {
-  Json json{{"name", scenario.name}, {"kind", scenario.cluster.kind}, {"chip", scenario.cluster.chip.name}};
+std::string topology_json(const Subject& subject) {
+  const ClusterSpec& spec = subject.scenario.cluster;
+  const TopologySummary& summary = subject.summary;
+  Json json{{"name", subject.scenario.name}, {"kind", spec.kind}, {"chip", spec.chip.name}};
   json["chips"] = summary.chips;
   json["cores"] = summary.cores;
   json["hosts"] = summary.hosts;
@@ -86,32 +141,73 @@ std::string topology_json(const Scenario& scenario, const Cluster& cluster, cons
                              {"latency_ps", kind.latency.count()},
                              {"down", kind.down}});
   }
-  json["detours"] = detours_json(cluster);
+  json["detours"] = detours_json(subject.cluster);
   json["bisection_bytes_per_s"] = summary.bisection;
   json["diameter_links"] = summary.diameter;
+  json["notes"] = subject.cluster.spec().graph.notes;
+  json["warnings"] = warnings_json(subject.straddles, subject.cluster);
+  const Wanted& wanted = subject.wanted;
+  if (wanted.route) json["route"] = routes_json(subject.cluster, wanted.from, wanted.to);
+  if (wanted.links) {
+    json["links_in_all"] = subject.cluster.links();
+    json["each_link"] = links_json(subject.cluster, wanted.most);
+  }
   return json.dump(2) + "\n";
+}
+
+/// Where a drawing goes: nowhere, to a file, or to standard output.
+class Drawing {
+ public:
+  Drawing(const std::string& option, const std::string& target) : on_stdout_(target == "-") {
+    if (!target.empty() && !on_stdout_) file_ = std::make_unique<OutputFile>(option, target);
+  }
+
+  [[nodiscard]] bool owns_stdout() const { return on_stdout_; }
+  [[nodiscard]] bool wanted() const { return on_stdout_ || file_ != nullptr; }
+  void write(const std::string& text) {
+    if (on_stdout_) print(text);
+    if (file_ == nullptr) return;
+    file_->stream() << text;
+    file_->commit();
+  }
+
+ private:
+  bool on_stdout_;
+  std::unique_ptr<OutputFile> file_;
+};
+
+Wanted wanted_of(const TopologyArguments& arguments, const Cluster& cluster) {
+  Wanted wanted{arguments.links, arguments.most, !arguments.route.empty(), 0, 0};
+  if (!wanted.route) return wanted;
+  wanted.from = chip_called(cluster, "--route", arguments.route.at(0));
+  wanted.to = chip_called(cluster, "--route", arguments.route.at(1));
+  return wanted;
 }
 
 }  // namespace
 
 ExitCode topology_command(const TopologyArguments& arguments) {
-  const Scenario scenario = load(arguments.scenario, arguments.set, default_catalog());
+  const std::string catalog = default_catalog();
+  const Scenario scenario = is_system(arguments.scenario, catalog)
+                                ? load_system(arguments.scenario, arguments.set, catalog)
+                                : load(arguments.scenario, arguments.set, catalog);
   JsonOutput json(arguments.json);
-  std::unique_ptr<OutputFile> dot;
-  if (!arguments.dot.empty() && arguments.dot != "-") dot = std::make_unique<OutputFile>("--dot", arguments.dot);
-  const bool dot_on_stdout = arguments.dot == "-";
-  if (dot_on_stdout && json.owns_stdout()) throw InputError("--dot", "standard output is taken by --json -");
-  const Cluster cluster = build(scenario.cluster);
-  const TopologySummary summary = summarize(cluster);
-  if (json.wanted()) json.write(topology_json(scenario, cluster, summary));
-  if (dot != nullptr) {
-    dot->stream() << to_dot(cluster);
-    dot->commit();
+  Drawing dot("--dot", arguments.dot);
+  Drawing svg("--svg", arguments.svg);
+  if (dot.owns_stdout() && json.owns_stdout()) throw InputError("--dot", "standard output is taken by --json -");
+  if (svg.owns_stdout() && (json.owns_stdout() || dot.owns_stdout())) {
+    throw InputError("--svg",
+                     std::string("standard output is taken by ") + (dot.owns_stdout() ? "--dot -" : "--json -"));
   }
-  if (dot_on_stdout) {
-    print(to_dot(cluster));
-  } else if (!json.owns_stdout()) {
-    print(topology_report(scenario, cluster, summary, colour_on_stdout()));
+  const Cluster cluster = build(scenario.cluster);
+  const Wanted wanted = wanted_of(arguments, cluster);
+  const Subject subject{scenario, cluster, summarize(cluster), straddles(scenario, cluster, mesh_of(scenario, cluster)),
+                        wanted};
+  if (json.wanted()) json.write(topology_json(subject));
+  if (dot.wanted()) dot.write(to_dot(cluster));
+  if (svg.wanted()) svg.write(to_svg(cluster, scenario.name, cluster_kind_text(cluster)));
+  if (!json.owns_stdout() && !dot.owns_stdout() && !svg.owns_stdout()) {
+    print(topology_report(subject, colour_on_stdout()));
   }
   return ExitCode::ok;
 }

@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-#include "topology/cluster.h"
+#include "topology/summary.h"
 
 namespace stepsim {
 
@@ -33,17 +33,9 @@ const char* shape_of(VertexKind kind) {
   return "box";
 }
 
-// "ici x+" and "ici x-", "pcie up" and "pcie down" are the two directions of one cable.
-std::string cable(const std::string& kind) {
-  if (kind.ends_with('+') || kind.ends_with('-')) return kind.substr(0, kind.size() - 1);
-  const std::size_t space = kind.rfind(' ');
-  const std::string last = kind.substr(space + 1);
-  return last == "up" || last == "down" ? kind.substr(0, space) : kind;
-}
-
 std::string label(const GraphLink& link) {
   const std::string rate = fmt::format("{:.4g} GB/s", static_cast<double>(link.capacity) / 1e9);
-  return cable(link.kind) + " " + (link.down ? "down" : rate);
+  return cable_kind(link.kind) + " " + (link.down ? "down" : rate);
 }
 
 }  // namespace

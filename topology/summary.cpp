@@ -22,4 +22,11 @@ TopologySummary summarize(const Cluster& cluster) {
   return summary;
 }
 
+std::string cable_kind(const std::string& kind) {
+  if (kind.ends_with('+') || kind.ends_with('-')) return kind.substr(0, kind.size() - 1);
+  const std::size_t space = kind.rfind(' ');
+  const std::string last = kind.substr(space + 1);
+  return last == "up" || last == "down" ? kind.substr(0, space) : kind;
+}
+
 }  // namespace stepsim

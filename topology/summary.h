@@ -29,4 +29,7 @@ struct TopologySummary {
 
 TopologySummary summarize(const Cluster& cluster);
 
+/// "ici x+" and "ici x-", "pcie up" and "pcie down" are the two directions of one cable: "ici x", "pcie".
+std::string cable_kind(const std::string& kind);
+
 }  // namespace stepsim

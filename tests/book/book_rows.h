@@ -23,8 +23,9 @@ struct Row {
   std::string hardware;                  // "v5p", may be empty
   std::map<std::string, double> inputs;  // the numeric ones
   std::map<std::string, double> des;     // event-level targets
-  double expected = 0;
-  double tolerance = 0;  // relative
+  double expected = 0;                   // recomputed
+  double printed = 0;                    // in the book
+  double tolerance = 0;                  // relative
 
   /// The input of that name; std::out_of_range names the row.
   [[nodiscard]] double operator[](const std::string& input) const;
@@ -53,7 +54,7 @@ enum class Relation { near, at_least, at_most };
 struct Figure {
   std::string label;  // "whole shards", may be empty
   double value = 0;
-  std::string target = "expected";  // or a key of des
+  std::string target = "expected";  // or "printed", or a key of des
   Relation relation = Relation::near;
   double factor = 1;        // of the target, where the exact law differs from the book's by a known factor
   std::string reason = "";  // why, when factor is not 1
@@ -69,6 +70,7 @@ struct Answer {
 using Answers = std::map<std::string, Answer>;
 void add_calculated(Answers& answers);
 void add_simulated(Answers& answers);
+void add_gpu_networks(Answers& answers);
 /// Rows that are not answered, with the reason.
 std::map<std::string, std::string> left_out();
 

@@ -37,8 +37,6 @@ void add_rooflines(Answers& answers) {
     const Row& hbm = row("t2_q4_B");
     return critical_batch_exact(hbm["C_int8"], r["mult"] * hbm["W_hbm"], 4096, 16384, 1);
   });
-  add(answers, "s3_lat_bytes_v5e", [](const Row& r) { return latency_bound_bytes(r["w_oneway"], r["T_min"]); });
-  add(answers, "in_lat_8way", [](const Row& r) { return latency_bound_bytes(r["w"], 1e-6, r["n"]); });
   add(answers, "s3_q4_D", [](const Row& r) { return reduce_over_gather_min(r["alpha"]); });
   add(answers, "x4_q8_B",
       [](const Row& r) { return expert_batch(critical_batch(bf16_peak("v5e"), hbm_rate("v5e"), 1), r["E"], r["k"]); });
@@ -311,16 +309,10 @@ void add_clusters(Answers& answers) {
 
 /// Rows of the GPU chapter that are the same laws with other rates.
 void add_gpu_thresholds(Answers& answers) {
-  for (const char* id : {"g_dp_node", "g_dp_ib", "g_b200_tp"}) {
-    add(answers, id, [](const Row& r) { return arithmetic_intensity(r["C"], r["w"]); });
-  }
   const auto across = [] { return arithmetic_intensity(row("g_dp_ib")["C"], row("g_dp_ib")["w"]); };
-  add(answers, "g_dp_2node", [=](const Row& r) { return across() * ring_factor(r["X"]); });
   add(answers, "g_moe_dp", [=](const Row&) { return expert_batch(across(), 128, 4); });
   add(answers, "g_dsv3_dp",
       [](const Row& r) { return r["gpus"] * arithmetic_intensity(row("g_dp_node")["C"], r["w"]); });
-  add(answers, "g_b200_dp",
-      [](const Row&) { return arithmetic_intensity(row("g_b200_tp")["C"], row("g_dp_ib")["w"]); });
   add(answers, "g_q5_2c_pp",
       [](const Row&) { return arithmetic_intensity(row("g_dp_ib")["C"], 8 * row("g_dp_ib")["w"]); });
   add(answers, "g_tp_max", [=](const Row& r) { return tensor_ways_max(r["F"], across(), 1); });

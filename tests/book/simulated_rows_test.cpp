@@ -212,6 +212,28 @@ void add_small_gathers(Answers& answers) {
   });
 }
 
+/// Bytes that stream as long as the latency alone takes: where a time by size turns from flat to rising.
+double latency_bound(double latency_alone, double streaming_alone, double streamed_bytes) {
+  return latency_alone * streamed_bytes / streaming_alone;
+}
+
+void add_latency_bounds(Answers& answers) {
+  add(answers, "s3_lat_bytes_v5e", [](const Row& r) {
+    const auto hop = [](Bytes bytes, double latency) {
+      const Cluster two = line("v5e", 2, latency);
+      std::vector<Transfer> transfers;
+      add_message(two, 0, 1, bytes, transfers);
+      return play_transfers(two, transfers);
+    };
+    return Figures{{"", latency_bound(hop(1, r["T_min"]), hop(1 << 24, 0), 1 << 24)}};
+  });
+  add(answers, "in_lat_8way", [](const Row&) {  // a ring of 8: N/2 hops against V/W
+    constexpr double large = 1 << 27;
+    return Figures{{"ring of 8", latency_bound(gather(ring("v5e", 8, 1e-6), {0}, 8, RingStyle::whole_shards),
+                                               gather(ring("v5e", 8), {0}, large, RingStyle::whole_shards), large)}};
+  });
+}
+
 void add_gathers_of_4x4x4(Answers& answers) {
   const auto cube = [] { return slice("v4p", {4, 4, 4}, {}, 0); };
   add(answers, "s3_q2a", [=](const Row& r) {
@@ -381,6 +403,7 @@ void add_simulated(Answers& answers) {
   add_decode_steps(answers);
   add_point_to_point(answers);
   add_small_gathers(answers);
+  add_latency_bounds(answers);
   add_gathers_of_4x4x4(answers);
   add_other_collectives(answers);
   add_4x4x4_layer(answers);
