@@ -1,6 +1,6 @@
 #include "collectives/flat.h"
 
-#include "collectives/any_route.h"
+#include "collectives/member_links.h"
 #include "collectives/rooted.h"
 
 namespace stepsim {
@@ -47,8 +47,8 @@ double flat_bound(const CollectiveSpec& spec, const AxisRates& rates) {
   check_rooted(spec, "flat");
   const std::uint32_t n = members(spec.shape);
   if (n == 1) return 0;
-  const LinkCost route = any_route(rates);
-  return route.latency + static_cast<double>(n - 1) * static_cast<double>(bytes_each(spec)) / route.rate;
+  const double latency = best_link(rates).latency;
+  return latency + static_cast<double>(n - 1) * static_cast<double>(bytes_each(spec)) / member_rate(spec, rates);
 }
 
 }  // namespace stepsim

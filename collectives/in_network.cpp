@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "collectives/member_links.h"
 #include "sim/input_error.h"
 
 namespace stepsim {
@@ -137,7 +138,7 @@ TransferPattern in_network_pattern(const CollectiveSpec& spec) {
 double in_network_bound(const CollectiveSpec& spec, const AxisRates& rates) {
   const std::uint32_t n = members(spec.shape);
   if (n < 2) return 0;
-  const double w = *std::max_element(rates.rate.begin(), rates.rate.end());
+  const double w = member_rate(spec, rates);
   const double latency = *std::min_element(rates.latency.begin(), rates.latency.end());
   const auto bytes = static_cast<double>(spec.bytes);
   const bool half = spec.kind == CollectiveKind::all_gather || spec.kind == CollectiveKind::reduce_scatter;

@@ -18,7 +18,7 @@ namespace stepsim {
 
 TransferPattern in_network_pattern(const CollectiveSpec& spec);
 
-/// What the links of one member carry, at its fastest axis, between two latencies.
+/// What the links of one member carry, all axes together, between two latencies.
 double in_network_bound(const CollectiveSpec& spec, const AxisRates& rates);
 
 }  // namespace stepsim

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/any_route.h"
+#include "collectives/member_links.h"
 #include "sim/input_error.h"
 
 namespace stepsim {
@@ -86,8 +86,8 @@ double pairwise_bound(const CollectiveSpec& spec, const AxisRates& rates) {
   validate(spec);
   const double most = busiest(spec, members(spec.shape));
   if (most == 0) return 0;
-  const LinkCost route = any_route(rates);
-  return route.latency + most / route.rate;
+  const double latency = best_link(rates).latency;
+  return latency + most / member_rate(spec, rates);
 }
 
 }  // namespace stepsim

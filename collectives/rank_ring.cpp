@@ -218,14 +218,21 @@ double rank_ring_bound(const CollectiveSpec& spec, const AxisRates& rates) {
   }
   const double steps = phases(spec) * (n - 1.0);
   const auto shard = static_cast<double>(shard_bytes(spec.bytes, n));
-  // All channels go through a member; a rail between nodes has one of them.
-  const bool rails = spec.node > 1 && spec.node < n;
-  double bound = 0;
-  for (std::size_t a = 0; a < rates.rate.size(); ++a) {
-    const bool inside = !rails || a + 1 == rates.rate.size();
-    bound = std::max(bound, steps * shard / (inside && spec.rings.empty() ? 1 : spec.channels) / rates.rate[a]);
+  const double fastest = *std::max_element(rates.rate.begin(), rates.rate.end());
+  double bound = steps * (least + shard / spec.channels / fastest);
+  if (!spec.rings.empty()) return bound;
+  // All channels go through a member, but the last of a node's sends its own to the next node. They leave every block of
+  // ranks once, by the links of all of it. Where not all links are alike a busy one need not wait for the others' latency.
+  const double leaving = spec.node > 1 && spec.node < n ? (spec.channels + spec.node - 1) / spec.node : 0;
+  double share = (spec.channels - leaving) / spec.channels;
+  double block = 1;
+  for (std::size_t a = rates.rate.size(); a-- > 0;) {
+    const double latency = rates.rate.size() == 1 ? steps * least : least;
+    bound = std::max(bound, latency + steps * shard * share / (rates.rate[a] * block));
+    share = 1;
+    block *= spec.shape[a].extent;
   }
-  return bound + steps * least;
+  return bound;
 }
 
 }  // namespace stepsim

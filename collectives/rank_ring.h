@@ -19,7 +19,7 @@ namespace stepsim {
 
 TransferPattern rank_ring_pattern(const CollectiveSpec& spec);
 
-/// Every link that a ring crosses carries its share of the array; steps wait for each other. Rates one way.
+/// Each step alone at the greatest rate; and what leaves every block of ranks over its links. Exact on one axis. Rates one way.
 double rank_ring_bound(const CollectiveSpec& spec, const AxisRates& rates);
 
 /// Ranks in the order in which channel `channel` visits them.

@@ -61,6 +61,7 @@ class CollectiveRun {
   [[nodiscard]] CollectiveSpec spec(const CollectiveMethod& method, Bytes bytes) const;
   [[nodiscard]] CollectiveResult play(const CollectiveMethod& method, Bytes bytes) const;
   [[nodiscard]] bool spans_nodes() const;
+  [[nodiscard]] AxisRates rates(bool both_ways) const;
   void order_rings();
   void choose_methods();
   void add_methods(const std::string& algorithm, bool unasked);

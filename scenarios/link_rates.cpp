@@ -94,4 +94,27 @@ double LinkRates::egress(const std::vector<GroupAxis>& shape) {
   return sum;
 }
 
+AxisRates most_of_any_chip(const Cluster& cluster, const std::vector<GroupAxis>& shape) {
+  std::vector<double> out(cluster.chips(), 0);
+  std::vector<double> in(cluster.chips(), 0);
+  for (LinkId id = 0; id < cluster.links(); ++id) {
+    const GraphLink link = cluster.link(id);
+    if (link.from == link.to) continue;
+    if (link.from < cluster.chips()) out[link.from] += static_cast<double>(link.capacity);
+    if (link.to < cluster.chips()) in[link.to] += static_cast<double>(link.capacity);
+  }
+  double least = std::numeric_limits<double>::infinity();
+  for (ChipId from = 0; from < cluster.chips(); ++from) {
+    for (ChipId to = 0; to < cluster.chips(); ++to) {
+      if (from == to) continue;
+      double latency = 0;
+      const WeightedRoute route = cluster.routes(from, to).front();
+      for (const LinkId link : route.links) latency += to_seconds(cluster.link(link).latency);
+      least = std::min(least, latency);
+    }
+  }
+  const double most = std::max(*std::max_element(out.begin(), out.end()), *std::max_element(in.begin(), in.end()));
+  return {std::vector<double>(shape.size(), most), std::vector<double>(shape.size(), least)};
+}
+
 }  // namespace stepsim

@@ -49,4 +49,8 @@ class LinkRates {
   std::map<std::vector<int>, Step> known_;
 };
 
+/// Where neighbours are not alike (listed links, a PCIe host): no chip sends or receives faster than all its links
+/// together, no transfer arrives before the least latency of a route. The same for all axes of the group.
+AxisRates most_of_any_chip(const Cluster& cluster, const std::vector<GroupAxis>& shape);
+
 }  // namespace stepsim

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 
 #include "scenarios/catalog.h"
@@ -13,22 +13,27 @@
 namespace stepsim {
 namespace {
 
-using Record = std::vector<std::string>;
+struct Record {
+  std::vector<std::string> fields;
+  int line = 0;  // where it begins
+};
 
-/// Records of a CSV text (RFC 4180): fields in quotes may hold commas, line ends and doubled quotes.
+/// Records of a CSV text (RFC 4180): fields in quotes may hold commas, line ends and doubled quotes. Empty lines are left out.
 class CsvReader {
  public:
-  CsvReader(const std::string& text, std::string file) : text_(text), file_(std::move(file)) {}
+  CsvReader(const std::string& text, std::string file) : text_(text), file_(std::move(file)) {
+    if (text.starts_with("\xEF\xBB\xBF")) at_ = 3;  // byte order mark
+  }
 
   std::vector<Record> read() {
     while (at_ < text_.size()) {
-      record_.clear();
-      do record_.push_back(field());
+      Record record{{}, line_};
+      do record.fields.push_back(field());
       while (next(','));
       next('\r');
       if (!next('\n') && at_ < text_.size()) fail("expected a comma or the end of the line after a quoted field");
       ++line_;
-      if (record_.size() > 1 || !record_[0].empty()) records_.push_back(record_);
+      if (record.fields.size() > 1 || !record.fields[0].empty()) records_.push_back(std::move(record));
     }
     return records_;
   }
@@ -66,36 +71,47 @@ class CsvReader {
   std::string file_;
   std::size_t at_ = 0;
   int line_ = 1;
-  Record record_;
   std::vector<Record> records_;
 };
 
 /// One record by the names of its columns.
 class Row {
  public:
-  Row(const std::map<std::string, std::size_t>& columns, const Record& record, std::string file, int number)
-      : columns_(columns), record_(record), file_(std::move(file)), number_(number) {}
+  Row(const std::map<std::string, std::size_t>& columns, const Record& record, std::string file)
+      : columns_(columns), record_(record), file_(std::move(file)) {
+    if (record.fields.size() == columns.size()) return;
+    fail("", fmt::format("expected {} fields as in the header line, found {}", columns.size(), record.fields.size()));
+  }
 
   [[nodiscard]] std::string text(const std::string& name) const {
     const auto column = columns_.find(name);
-    return column == columns_.end() || column->second >= record_.size() ? "" : record_[column->second];
+    return column == columns_.end() ? "" : record_.fields[column->second];
   }
 
   [[nodiscard]] double number(const std::string& name) const {
     const std::string value = text(name);
     if (value.empty()) return 0;
-    char* end = nullptr;
-    const double number = std::strtod(value.c_str(), &end);
-    if (*end == '\0' && std::isfinite(number) && number >= 0) return number;
-    throw InputError(
-        {Problem{{file_, number_, 1}, name, "expected a number of 0 or more, or nothing, found '" + value + "'"}});
+    const char* end = value.data() + value.size();
+    double number = 0;
+    const auto [rest, error] = std::from_chars(value.data(), end, number);
+    if (rest == end && error == std::errc() && std::isfinite(number) && number >= 0) return number;
+    fail(name, "expected a number of 0 or more, or nothing, found '" + value + "'");
+  }
+
+  [[nodiscard]] std::int64_t count(const std::string& name, std::int64_t most) const {
+    const double value = number(name);
+    if (value == std::floor(value) && value <= static_cast<double>(most)) return static_cast<std::int64_t>(value);
+    fail(name, fmt::format("expected a whole number up to {}, found '{}'", most, text(name)));
   }
 
  private:
+  [[noreturn]] void fail(const std::string& column, const std::string& what) const {
+    throw InputError({Problem{{file_, record_.line, 1}, column, what}});
+  }
+
   const std::map<std::string, std::size_t>& columns_;
   const Record& record_;
   std::string file_;
-  int number_;
 };
 
 CollectiveKind kind_named(const std::string& name, bool& known) {
@@ -122,9 +138,9 @@ MeasuredRow measured_row(const Row& row) {
   one.topology = row.text("topology");
   one.collective = row.text("collective");
   one.algorithm = row.text("algo_proto");
-  one.ranks = static_cast<int>(row.number("n_ranks"));
-  one.nodes = static_cast<int>(row.number("n_nodes"));
-  one.bytes = static_cast<Bytes>(row.number("size_bytes"));
+  one.ranks = static_cast<int>(row.count("n_ranks", INT32_MAX));
+  one.nodes = static_cast<int>(row.count("n_nodes", INT32_MAX));
+  one.bytes = row.count("size_bytes", Bytes{1} << 60);
   one.bus_rate = row.number("busbw_GBps") * 1e9;
   const double algorithm_rate = row.number("algbw_GBps") * 1e9;
   const double microseconds = row.number("time_us");
@@ -226,19 +242,20 @@ void play(Comparison& one, const Found& found) {
 std::vector<MeasuredRow> read_measured(const std::string& text, const std::string& file) {
   const std::vector<Record> records = CsvReader(text, file).read();
   if (records.empty()) throw InputError({Problem{{file, 1, 1}, "", "the file is empty: expected a header line"}});
+  const SourcePlace place{file, records[0].line, 1};
   std::map<std::string, std::size_t> columns;
-  for (std::size_t i = 0; i < records[0].size(); ++i) columns[records[0][i]] = i;
+  for (const std::string& name : records[0].fields) {
+    if (!columns.emplace(name, columns.size()).second)
+      throw InputError({Problem{place, name, "two columns have this name"}});
+  }
   for (const std::string name : {"id", "hw", "collective"}) {
     if (columns.contains(name)) continue;
-    throw InputError({Problem{{file, 1, 1},
-                              name,
+    throw InputError({Problem{place, name,
                               "missing column: expected id, hw, topology, n_ranks, n_nodes, collective, "
                               "algo_proto, size_bytes, time_us, algbw_GBps, busbw_GBps"}});
   }
   std::vector<MeasuredRow> rows;
-  for (std::size_t i = 1; i < records.size(); ++i) {
-    rows.push_back(measured_row(Row(columns, records[i], file, static_cast<int>(i) + 1)));
-  }
+  for (std::size_t i = 1; i < records.size(); ++i) rows.push_back(measured_row(Row(columns, records[i], file)));
   return rows;
 }
 

@@ -16,7 +16,7 @@ const std::vector<Star> gigabyte_star{{1'000'000'000, us}};  // a byte is 1 ns
 
 CollectiveSpec exchange(int n, Bytes bytes, std::vector<Bytes> sends = {}) {
   return {.kind = CollectiveKind::all_to_all,
-          .shape = {ring_of(n)},
+          .shape = {jumps_of(n)},
           .bytes = bytes,
           .algorithm = "pairwise",
           .sends = std::move(sends)};

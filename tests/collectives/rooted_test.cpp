@@ -16,7 +16,7 @@ constexpr std::array rooted{CollectiveKind::broadcast, CollectiveKind::reduce, C
                             CollectiveKind::scatter};
 
 CollectiveSpec spec_of(const std::string& algorithm, CollectiveKind kind, int n, Bytes bytes, std::uint32_t root = 0) {
-  return {.kind = kind, .shape = {ring_of(n)}, .bytes = bytes, .algorithm = algorithm, .root = root};
+  return {.kind = kind, .shape = {jumps_of(n)}, .bytes = bytes, .algorithm = algorithm, .root = root};
 }
 
 Picoseconds time_of(const CollectiveSpec& spec) {

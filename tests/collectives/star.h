@@ -15,6 +15,11 @@
 
 namespace stepsim {
 
+/// An axis of a group along which everyone reaches everyone through a switch.
+inline GroupAxis jumps_of(int n) {
+  return {.extent = n, .closed = true, .direct = true};
+}
+
 /// Every link of one star; all of the latency is on the way up.
 struct Star {
   std::int64_t rate = 0;

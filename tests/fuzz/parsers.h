@@ -1,4 +1,4 @@
-// parsers.h: what every text must do to a parser: be read into a graph that holds together, or be refused with a place.
+// parsers.h: what every text must do to a parser: be read into a graph or a plan that holds together, or be refused with a place.
 //
 // The libFuzzer targets (NAME_fuzz.cpp, -DSTEPSIM_FUZZ=ON with clang) and the test that plays the same functions over
 // the corpus and over damaged copies of it (parsers_test.cpp) share these. A broken promise throws std::logic_error.
@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "collectives/msccl.h"
 #include "scenarios/import_nccl.h"
 #include "scenarios/import_smi.h"
 #include "sim/input_error.h"
@@ -16,6 +17,13 @@ namespace stepsim::testing {
 
 inline void require(bool kept, const std::string& promise) {
   if (!kept) throw std::logic_error(promise);
+}
+
+inline void require_place(const InputError& error) {
+  require(!error.problems().empty(), "a refusal says what is wrong");
+  for (const Problem& problem : error.problems()) {
+    require(!problem.message.empty() && (problem.place.line > 0 || !problem.key.empty()), "a refusal says where");
+  }
 }
 
 inline void require_sound(const GraphSpec& graph) {
@@ -41,10 +49,7 @@ bool read_or_refuse(const Parse& parse) {
     require(graph == parse(), "the same text is the same graph");
     return true;
   } catch (const InputError& error) {
-    require(!error.problems().empty(), "a refusal says what is wrong");
-    for (const Problem& problem : error.problems()) {
-      require(!problem.message.empty() && (problem.place.line > 0 || !problem.key.empty()), "a refusal says where");
-    }
+    require_place(error);
     return false;
   }
 }
@@ -55,6 +60,27 @@ inline bool read_nccl(const std::string& text) {
 
 inline bool read_smi(const std::string& text) {
   return read_or_refuse([&] { return import_nvidia_smi(text, "matrix.txt", {4, 3, 22'000'000'000}); });
+}
+
+/// An algorithm of a user's own has to be a plan that is whole (sim/transfer_plan.h) for any kind that it says it does.
+inline bool read_msccl(const std::string& text) {
+  try {
+    const MscclAlgorithm algorithm = parse_msccl(text, "algorithm.xml");
+    for (const CollectiveKind kind : {CollectiveKind::all_gather, CollectiveKind::reduce_scatter,
+                                      CollectiveKind::all_reduce, CollectiveKind::all_to_all}) {
+      CollectiveSpec spec{.kind = kind, .shape = {}, .bytes = 1 << 20};
+      spec.shape.push_back({.extent = static_cast<int>(algorithm.gpus.size()), .closed = true});
+      try {
+        check(tabulate(msccl_pattern(algorithm, spec)));
+      } catch (const InputError& error) {
+        require_place(error);
+      }
+    }
+    return true;
+  } catch (const InputError& error) {
+    require_place(error);
+    return false;
+  }
 }
 
 }  // namespace stepsim::testing
