@@ -72,7 +72,8 @@ TEST(Summary, OfANamedSlice) {
 }
 
 TEST(Registry, ListsTheBuilders) {
-  EXPECT_THAT(cluster_builders().names(), UnorderedElementsAre("torus", "pcie", "links", "pcie_tree", "nvlink", "nodes"));
+  EXPECT_THAT(cluster_builders().names(),
+              UnorderedElementsAre("torus", "pcie", "links", "pcie_tree", "nvlink", "nodes"));
 }
 
 }  // namespace
