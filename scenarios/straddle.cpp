@@ -65,7 +65,8 @@ std::optional<Straddle> by_hardware_axis(const Cluster& cluster, LinkRates& rate
   const std::vector<GroupAxis> shape = mesh.group_shape({mesh_axis});
   std::vector<Step> along;
   double fast = 0;
-  for (const GroupAxis& axis : shape) {
+  for (GroupAxis axis : shape) {
+    if (!axis.direct) axis.hops = 1;  // interleaved groups share the links between neighbours: those are no slower
     const LinkRates::Step step = rates.step(axis);
     along.push_back({0, 0, step.rate, cable_kind(cluster.link(step.narrowest).kind)});
     fast = std::max(fast, step.rate);

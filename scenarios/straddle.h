@@ -3,7 +3,8 @@
 // From each member of a group to the next a step gets capacity / flows of its narrowest link, all groups of the axis
 // stepping at once. An axis straddles where one of its steps gets half of what another gets, or less: the collective
 // runs at the pace of the slow one. Members come in the order in which they are sent round: as laid on the mesh, and in
-// a listed graph in the order of the first ring that NCCL's search would find (ring_order.h). Faults do not count.
+// a listed graph in the order of the first ring that NCCL's search would find (ring_order.h). Faults do not count, nor
+// do strides along a torus: groups that lie between each other share links, but links as fast as any.
 #pragma once
 
 #include <cstdint>

@@ -93,6 +93,24 @@ TEST(Straddle, TheRingOfTheCubeMeshStaysOnNvlink) {
       IsEmpty());
 }
 
+// Tensor innermost on y leaves FSDP each second chip of it: two groups share each link, which is as fast as those of x.
+TEST(Straddle, NotByStridesOnATorus) {
+  const std::string cluster = "  kind: torus\n  chip: tpu-v5p\n  shape: [4, 8, 4]\n";
+  EXPECT_THAT(found(cluster, "mesh: {fsdp: 64, tensor: 2}, placement: {fsdp: [x, 'y:4@2', z], tensor: 'y:2@1'}"),
+              IsEmpty());
+}
+
+// Between slices a chip has its share of the NIC, 25 / 4 = 6.25 GB/s (book, chapter 2), inside 90 GB/s.
+TEST(Straddle, AcrossSlices) {
+  const std::string cluster = "  kind: torus\n  chip: tpu-v5p\n  shape: [4, 4, 4]\n  slices: 2\n";
+  const std::vector<Straddle> all = found(cluster, "mesh: {fsdp: 128}");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_THAT(all[0].slow_kinds, ElementsAre("dcn"));
+  EXPECT_EQ(all[0].fits, 64);
+  EXPECT_THAT(all[0].between, ElementsAre(Pair(63, 64)));
+  EXPECT_THAT(found(cluster, "mesh: {data: 2, fsdp: 64}"), IsEmpty());
+}
+
 // A link at half its rate is a fault, which is told as such.
 TEST(Straddle, FaultsDoNotCount) {
   const std::string cube =
