@@ -152,6 +152,7 @@ std::uint32_t rail_changes(const Order& order, std::uint32_t node, bool closing_
 TEST(RankRing, StaysOnARailBetweenNodes) {
   CollectiveSpec spec = ring(all_reduce, 16, 1600);
   spec.node = 4;
+  spec.channels = 8;
   EXPECT_EQ(ring_order(spec, 1), (Order{1, 2, 3, 0, 4, 7, 6, 5, 9, 10, 11, 8, 12, 15, 14, 13}));
   for (std::uint32_t nodes = 2; nodes <= 7; ++nodes) {
     spec.shape = {line_of(static_cast<int>(4 * nodes))};
@@ -172,6 +173,7 @@ TEST(RankRing, StaysOnARailBetweenNodes) {
 TEST(RankRing, ChannelsUseAllRails) {
   CollectiveSpec spec = ring(all_reduce, 16, 1600);
   spec.node = 4;
+  spec.channels = 4;
   for (std::uint32_t node = 0; node < 4; ++node) {
     std::vector<bool> left_by(4, false);
     for (std::uint32_t c = 0; c < 4; ++c) {
@@ -180,6 +182,15 @@ TEST(RankRing, ChannelsUseAllRails) {
     }
     EXPECT_EQ(left_by, std::vector<bool>(4, true)) << node;
   }
+}
+
+// Neighbouring GPUs share a NIC where there are fewer: two channels over two NICs of four GPUs begin at 0 and 2.
+TEST(RankRing, FewerChannelsStandApart) {
+  CollectiveSpec spec = ring(all_reduce, 8, 800);
+  spec.node = 4;
+  spec.channels = 2;
+  EXPECT_EQ(ring_order(spec, 0), (Order{0, 1, 2, 3, 7, 6, 5, 4}));
+  EXPECT_EQ(ring_order(spec, 1), (Order{2, 3, 0, 1, 5, 4, 7, 6}));
 }
 
 TEST(RankRing, TakesRingsThatAreGiven) {
