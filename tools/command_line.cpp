@@ -20,7 +20,7 @@ const char* const examples = R"(Examples:
   stepsim check SCENARIO --expect
   stepsim classes SCENARIO
   stepsim collective SCENARIO --op all_gather --group fsdp -b 1M -e 1G -f 4
-  stepsim topology SCENARIO --dot - | dot -Tsvg > cluster.svg
+  stepsim topology SCENARIO --svg cluster.svg --route 0 9
   stepsim list models
 
 Exit codes: 0 done, 1 deadlock, unmet expectation or internal error, 2 wrong input, 3 does not fit memory.)";
@@ -85,7 +85,8 @@ void add_flows(CLI::App& app, Request& request) {
 }
 
 void add_topology(CLI::App& app, Request& request) {
-  CLI::App* command = app.add_subcommand("topology", "print the cluster of a scenario: chips, axes, links, bisection");
+  CLI::App* command =
+      app.add_subcommand("topology", "print the cluster of a scenario or system: chips, axes, links, bisection");
   TopologyArguments& topology = request.topology;
   scenario_options(command, topology.scenario, topology.set, topology.json);
   command->get_option("--json")->expected(0, 1)->default_str("-");

@@ -145,7 +145,7 @@ std::string run_json(const Scenario& scenario, const RunResult& result) {
   json["mesh"] = mesh_json(*result.assembly.mesh);
   const Cluster& cluster = *result.assembly.cluster;
   json["notes"] = cluster.spec().graph.notes;
-  json["warnings"] = warnings_json(straddles(scenario, cluster, *result.assembly.mesh), cluster);
+  json["warnings"] = Json::parse(warnings_json(straddles(scenario, cluster, *result.assembly.mesh), cluster));
   json["placement"] = scenario.placement.empty() ? "automatic" : "given";
   json["placements"] = list(result.assembly.placements, placement_json);
   json["parameters"] = parameters(scenario.model).total;

@@ -145,12 +145,12 @@ std::string topology_json(const Subject& subject) {
   json["bisection_bytes_per_s"] = summary.bisection;
   json["diameter_links"] = summary.diameter;
   json["notes"] = subject.cluster.spec().graph.notes;
-  json["warnings"] = warnings_json(subject.straddles, subject.cluster);
+  json["warnings"] = Json::parse(warnings_json(subject.straddles, subject.cluster));
   const Wanted& wanted = subject.wanted;
-  if (wanted.route) json["route"] = routes_json(subject.cluster, wanted.from, wanted.to);
+  if (wanted.route) json["route"] = Json::parse(routes_json(subject.cluster, wanted.from, wanted.to));
   if (wanted.links) {
     json["links_in_all"] = subject.cluster.links();
-    json["each_link"] = links_json(subject.cluster, wanted.most);
+    json["each_link"] = Json::parse(links_json(subject.cluster, wanted.most));
   }
   return json.dump(2) + "\n";
 }

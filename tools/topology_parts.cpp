@@ -149,7 +149,7 @@ std::string routes_text(const Cluster& cluster, ChipId from, ChipId to, bool col
   return text;
 }
 
-Json routes_json(const Cluster& cluster, ChipId from, ChipId to) {
+std::string routes_json(const Cluster& cluster, ChipId from, ChipId to) {
   const std::vector<WeightedRoute> routes = cluster.routes(from, to);
   Json json{{"from", cluster.vertex(from).name}, {"to", cluster.vertex(to).name}, {"routes", Json::array()}};
   for (const WeightedRoute& route : routes) {
@@ -166,7 +166,7 @@ Json routes_json(const Cluster& cluster, ChipId from, ChipId to) {
                               {"latency_ps", latency(cluster, route).count()},
                               {"links", links}});
   }
-  return json;
+  return json.dump();
 }
 
 std::string links_text(const Cluster& cluster, std::size_t most, bool colour) {
@@ -181,10 +181,10 @@ std::string links_text(const Cluster& cluster, std::size_t most, bool colour) {
   return text;
 }
 
-Json links_json(const Cluster& cluster, std::size_t most) {
+std::string links_json(const Cluster& cluster, std::size_t most) {
   Json list = Json::array();
   for (LinkId id = 0; id < std::min(most, cluster.links()); ++id) list.push_back(link_json(cluster, id));
-  return list;
+  return list.dump();
 }
 
 }  // namespace stepsim

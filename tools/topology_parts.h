@@ -1,7 +1,6 @@
 // topology_parts.h: the parts of `stepsim topology` that look at single links: the table of links, routes of a pair.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "topology/cluster.h"
@@ -13,10 +12,11 @@ ChipId chip_called(const Cluster& cluster, const std::string& key, const std::st
 
 /// Every route, link by link, with the share of the bytes that takes it.
 std::string routes_text(const Cluster& cluster, ChipId from, ChipId to, bool colour);
-nlohmann::ordered_json routes_json(const Cluster& cluster, ChipId from, ChipId to);
+/// The same as the text of JSON.
+std::string routes_json(const Cluster& cluster, ChipId from, ChipId to);
 
 /// The first `most` links.
 std::string links_text(const Cluster& cluster, std::size_t most, bool colour);
-nlohmann::ordered_json links_json(const Cluster& cluster, std::size_t most);
+std::string links_json(const Cluster& cluster, std::size_t most);
 
 }  // namespace stepsim

@@ -33,7 +33,7 @@ std::string straddle_text(const Straddle& one, const Cluster& cluster) {
   return text + fmt::format(" {} {} would stay on the fast links, with the rest on another axis.", one.axis, one.fits);
 }
 
-nlohmann::ordered_json warnings_json(const std::vector<Straddle>& straddles, const Cluster& cluster) {
+std::string warnings_json(const std::vector<Straddle>& straddles, const Cluster& cluster) {
   auto list = nlohmann::ordered_json::array();
   for (const Straddle& one : straddles) {
     list.push_back({{"kind", "straddle"},
@@ -48,7 +48,7 @@ nlohmann::ordered_json warnings_json(const std::vector<Straddle>& straddles, con
                     {"fast_extent", one.fits},
                     {"text", straddle_text(one, cluster)}});
   }
-  return list;
+  return list.dump();
 }
 
 }  // namespace stepsim

@@ -1,7 +1,6 @@
 // warnings.h: what a report says beside its figures: mesh axes over slow links, and what an importer had to assume.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -12,7 +11,7 @@ namespace stepsim {
 /// "tensor 16 straddles slow links: ...", with what would avoid it.
 std::string straddle_text(const Straddle& straddle, const Cluster& cluster);
 
-/// The list `warnings` of JSON reports.
-nlohmann::ordered_json warnings_json(const std::vector<Straddle>& straddles, const Cluster& cluster);
+/// The list `warnings` of JSON reports, as text.
+std::string warnings_json(const std::vector<Straddle>& straddles, const Cluster& cluster);
 
 }  // namespace stepsim

@@ -152,7 +152,7 @@ std::uint32_t rail_changes(const Order& order, std::uint32_t node, bool closing_
 TEST(RankRing, StaysOnARailBetweenNodes) {
   CollectiveSpec spec = ring(all_reduce, 16, 1600);
   spec.node = 4;
-  spec.channels = 8;
+  spec.channels = 4;
   EXPECT_EQ(ring_order(spec, 1), (Order{1, 2, 3, 0, 4, 7, 6, 5, 9, 10, 11, 8, 12, 15, 14, 13}));
   for (std::uint32_t nodes = 2; nodes <= 7; ++nodes) {
     spec.shape = {line_of(static_cast<int>(4 * nodes))};
@@ -184,13 +184,16 @@ TEST(RankRing, ChannelsUseAllRails) {
   }
 }
 
-// Neighbouring GPUs share a NIC where there are fewer: two channels over two NICs of four GPUs begin at 0 and 2.
-TEST(RankRing, FewerChannelsStandApart) {
-  CollectiveSpec spec = ring(all_reduce, 8, 800);
+// Two NICs for four ranks: two channels, two ranks apart, so that each leaves by a NIC of its own.
+TEST(RankRing, FewerChannelsStandEvenlyApart) {
+  CollectiveSpec spec = ring(all_reduce, 16, 1600);
   spec.node = 4;
   spec.channels = 2;
-  EXPECT_EQ(ring_order(spec, 0), (Order{0, 1, 2, 3, 7, 6, 5, 4}));
-  EXPECT_EQ(ring_order(spec, 1), (Order{2, 3, 0, 1, 5, 4, 7, 6}));
+  for (std::uint32_t node = 0; node < 4; ++node) {
+    std::vector<bool> left_by(2, false);
+    for (std::uint32_t c = 0; c < 2; ++c) left_by[ring_order(spec, c)[node * 4 + 3] % 4 / 2] = true;
+    EXPECT_EQ(left_by, std::vector<bool>(2, true)) << node;
+  }
 }
 
 TEST(RankRing, TakesRingsThatAreGiven) {

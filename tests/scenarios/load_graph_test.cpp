@@ -99,14 +99,14 @@ TEST(LoadGraph, ListedLinks) {
 // (NVIDIA/nccl-tests#178). By hand: each ring or pair of rings crosses a PCIe link of 24 GB/s with 2 (n-1)/n of the array.
 TEST(LoadGraph, AllReduceOfFourOnPairsIsBoundByThePcieHop) {
   const Scenario four = load_text(scenario(pairs, 4));
-  const CollectiveRun run(four, {CollectiveKind::all_reduce, {}, ""});
+  const CollectiveRun run(four, {CollectiveKind::all_reduce, {}, "ring"});
   const CollectiveResult result = run.play(Bytes{1} << 30);
   EXPECT_NEAR(result.bus_rate, 24e9, 0.02 * 24e9);
   EXPECT_THAT(result.fullest, AnyOf("pcie", "switch"));
   EXPECT_NEAR(result.fullest_share, 1, 0.02);
 
   const Scenario two = load_text(scenario(pairs, 4), {"parallelism.mesh={data: 2, fsdp: 2}"});
-  const CollectiveResult pair = CollectiveRun(two, {CollectiveKind::all_reduce, {"fsdp"}, ""}).play(Bytes{1} << 30);
+  const CollectiveResult pair = CollectiveRun(two, {CollectiveKind::all_reduce, {"fsdp"}, "ring"}).play(Bytes{1} << 30);
   EXPECT_NEAR(pair.bus_rate, 240e9, 0.02 * 240e9);
   EXPECT_EQ(pair.fullest, "nvlink");
 }
