@@ -8,7 +8,7 @@ void read_collectives(Section& root, Scenario& scenario) {
   Section collectives(root.findings(), *value, "collectives", section_place(root, "collectives"));
   scenario.ring = static_cast<RingStyle>(collectives.choice("ring", {"one_way", "halves", "whole_shards"}, 1));
   scenario.weighted_parts = collectives.choice("parts", {"equal", "weighted"}, 0) == 1;
-  scenario.chunk = collectives.bytes("chunk", {0, INT64_MAX}, 512 * 1024);
+  scenario.chunk = collectives.bytes("chunk", {0, INT64_MAX}, Bytes{512} * 1024);
   collectives.done();
 }
 

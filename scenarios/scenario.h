@@ -49,7 +49,7 @@ struct Scenario {
   std::vector<std::vector<std::string>> placement;  // digit terms per mesh axis; empty: chosen automatically
   RingStyle ring = RingStyle::halves;
   bool weighted_parts = false;
-  Bytes chunk = 512 * 1024;  // pieces that trees, chains, hierarchies and in-network reductions pass on
+  Bytes chunk = Bytes{512} * 1024;  // pieces that trees, chains, hierarchies and in-network reductions pass on
   RunOptions run;
   bool fold = true;  // play one chip of each class; false: every chip
   bool allow_oom = false;
