@@ -1,6 +1,8 @@
 // load_nodes.cpp: `cluster:` of kind nodes, and what a system says of driving its hardware: `protocols:`, `aliases:`.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "scenarios/load_sections.h"
 
 namespace stepsim {
@@ -26,7 +28,7 @@ std::vector<Ratio> ratios(Section& cluster, const std::string& name) {
   Section items(cluster.findings(), map, cluster.full(name), value->place);
   for (const YamlKey& tier : map.keys) {
     const double ratio = items.number(tier.name, 1, 1000, std::nullopt);
-    all.push_back({static_cast<std::int64_t>(ratio * 1000 + 0.5), 1000});
+    all.push_back({std::llround(ratio * 1000), 1000});
   }
   return all;
 }
