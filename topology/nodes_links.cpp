@@ -29,6 +29,12 @@ std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
+/// The smaller half of so many.
+double half_of(std::uint32_t parts) {
+  const std::uint32_t half = parts / 2;
+  return half;
+}
+
 }  // namespace
 
 NodesLinks::NodesLinks(const ChipSpec& chip, const NodesSpec& spec) : chip_(chip), spec_(spec) {
@@ -263,12 +269,12 @@ std::vector<std::vector<std::uint32_t>> NodesLinks::edges_between_places() const
 }
 
 double NodesLinks::bisection() const {
-  if (tiers_.empty()) return static_cast<double>(gpus() / 2) * static_cast<double>(spec_.switch_rate);
+  if (tiers_.empty()) return half_of(gpus()) * static_cast<double>(spec_.switch_rate);
   const double injection = static_cast<double>(nics()) * static_cast<double>(spec_.nic_rate);
   for (std::size_t t = tiers_.size(); t-- > 0;) {
     const std::uint32_t parts = t == 0 ? tiers_[0].nodes_below : tiers_[t].nodes_below / tiers_[t - 1].nodes_below;
     if (parts < 2) continue;
-    const double half = parts / 2;
+    const double half = half_of(parts);
     if (t == 0) return half * injection;
     const Tier& below = tiers_[t - 1];
     const double up = static_cast<double>(below.planes) * below.uplinks * static_cast<double>(below.rate);
