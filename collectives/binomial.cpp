@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "collectives/any_route.h"
+#include "collectives/member_links.h"
 #include "collectives/rooted.h"
 
 namespace stepsim {
@@ -130,7 +130,7 @@ double binomial_bound(const CollectiveSpec& spec, const AxisRates& rates) {
   check_rooted(spec, "binomial");
   const std::uint32_t n = members(spec.shape);
   if (n == 1) return 0;
-  return from_root(spec.kind) ? latest_down(spec, n, any_route(rates)) : latest_up(spec, n, any_route(rates));
+  return from_root(spec.kind) ? latest_down(spec, n, best_link(rates)) : latest_up(spec, n, best_link(rates));
 }
 
 }  // namespace stepsim

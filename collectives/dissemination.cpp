@@ -3,18 +3,13 @@
 #include <bit>
 #include <string>
 
-#include "collectives/any_route.h"
+#include "collectives/member_links.h"
+#include "collectives/refusal.h"
 #include "sim/input_error.h"
 
 namespace stepsim {
 
 namespace {
-
-void validate(const CollectiveSpec& spec) {
-  if (spec.kind != CollectiveKind::barrier)
-    throw InputError("collectives.algorithm",
-                     "'dissemination' does not do " + to_string(spec.kind) + " (it does barrier)");
-}
 
 std::uint32_t rounds(std::uint32_t n) {
   return static_cast<std::uint32_t>(std::bit_width(n - 1));
@@ -23,7 +18,7 @@ std::uint32_t rounds(std::uint32_t n) {
 }  // namespace
 
 TransferPattern dissemination_pattern(const CollectiveSpec& spec) {
-  validate(spec);
+  check_kind(spec, "dissemination", {CollectiveKind::barrier});
   const std::uint32_t n = members(spec.shape);
   TransferPattern pattern;
   pattern.members = n;
@@ -42,9 +37,9 @@ TransferPattern dissemination_pattern(const CollectiveSpec& spec) {
 }
 
 double dissemination_bound(const CollectiveSpec& spec, const AxisRates& rates) {
-  validate(spec);
+  check_kind(spec, "dissemination", {CollectiveKind::barrier});
   const std::uint32_t n = members(spec.shape);
-  return n == 1 ? 0 : rounds(n) * any_route(rates).latency;
+  return n == 1 ? 0 : rounds(n) * best_link(rates).latency;
 }
 
 }  // namespace stepsim

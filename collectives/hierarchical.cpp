@@ -8,6 +8,7 @@
 #include "collectives/hierarchical_exchange.h"
 #include "collectives/line.h"
 #include "collectives/parts.h"
+#include "collectives/refusal.h"
 #include "collectives/ring.h"
 #include "collectives/torus.h"
 #include "sim/input_error.h"
@@ -19,11 +20,9 @@ namespace {
 constexpr Bytes most_pieces = 64;
 
 void validate(const CollectiveSpec& spec) {
-  constexpr std::array kinds{CollectiveKind::all_gather, CollectiveKind::reduce_scatter, CollectiveKind::all_reduce,
-                             CollectiveKind::all_to_all};
-  if (std::find(kinds.begin(), kinds.end(), spec.kind) == kinds.end())
-    throw InputError("collectives.algorithm", "'hierarchical' does not do " + to_string(spec.kind) +
-                                                  " (it does all-gather, reduce-scatter, all-reduce and all-to-all)");
+  check_kind(spec, "hierarchical",
+             {CollectiveKind::all_gather, CollectiveKind::reduce_scatter, CollectiveKind::all_reduce,
+              CollectiveKind::all_to_all});
   if (spec.bytes < 0) throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
   if (spec.chunk < 0) throw InputError("collectives.chunk", "expected 0 or more, found " + std::to_string(spec.chunk));
 }

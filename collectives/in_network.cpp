@@ -4,6 +4,7 @@
 #include <string>
 
 #include "collectives/member_links.h"
+#include "collectives/refusal.h"
 #include "sim/input_error.h"
 
 namespace stepsim {
@@ -24,18 +25,9 @@ struct Ports {
 };
 
 void validate(const CollectiveSpec& spec) {
-  switch (spec.kind) {
-    case CollectiveKind::all_gather:
-    case CollectiveKind::reduce_scatter:
-    case CollectiveKind::all_reduce:
-    case CollectiveKind::broadcast:
-    case CollectiveKind::reduce:
-      break;
-    default:
-      throw InputError("collectives.algorithm",
-                       "'in-network' does not do " + to_string(spec.kind) +
-                           " (it does all-gather, reduce-scatter, all-reduce, broadcast and reduce)");
-  }
+  check_kind(spec, "in-network",
+             {CollectiveKind::all_gather, CollectiveKind::reduce_scatter, CollectiveKind::all_reduce,
+              CollectiveKind::broadcast, CollectiveKind::reduce});
   if (spec.bytes < 0) throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
   if (spec.root >= members(spec.shape)) {
     throw InputError("collectives.root", "expected a rank below " + std::to_string(members(spec.shape)));

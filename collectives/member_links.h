@@ -5,14 +5,18 @@
 #pragma once
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "collectives/collective.h"
 #include "collectives/stage.h"
 
 namespace stepsim {
 
-/// The best that any single transfer can get. The group has an axis.
+/// The best that any single transfer can get: no link is faster than the fastest axis, no way shorter than its shortest
+/// step. std::invalid_argument where there is no axis.
 inline LinkCost best_link(const AxisRates& rates) {
+  if (rates.rate.empty() || rates.latency.empty())
+    throw std::invalid_argument("bound: at least one rate and one latency");
   return {*std::max_element(rates.rate.begin(), rates.rate.end()),
           *std::min_element(rates.latency.begin(), rates.latency.end())};
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "collectives/any_route.h"
+#include "collectives/member_links.h"
 #include "collectives/msccl_order.h"
 #include "sim/input_error.h"
 
@@ -168,7 +168,7 @@ TransferPattern msccl_pattern(const MscclAlgorithm& algorithm, const CollectiveS
 
 double msccl_bound(const MscclAlgorithm& algorithm, const CollectiveSpec& spec, const AxisRates& rates) {
   validate(algorithm, spec);
-  const LinkCost route = any_route(rates);
+  const LinkCost route = best_link(rates);
   const Bytes chunk = chunk_bytes(algorithm, spec);
   const double most = busiest(algorithm, chunk);
   const double chain = longest_chain(algorithm, msccl_order(algorithm), route, chunk);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "collectives/member_links.h"
+#include "collectives/refusal.h"
 #include "sim/input_error.h"
 
 namespace stepsim {
@@ -12,9 +13,7 @@ namespace stepsim {
 namespace {
 
 void validate(const CollectiveSpec& spec) {
-  if (spec.kind != CollectiveKind::all_to_all)
-    throw InputError("collectives.algorithm",
-                     "'pairwise' does not do " + to_string(spec.kind) + " (it does all-to-all)");
+  check_kind(spec, "pairwise", {CollectiveKind::all_to_all});
   if (spec.bytes < 0) throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
   const std::size_t n = members(spec.shape);
   if (!spec.sends.empty() && spec.sends.size() != n * n)

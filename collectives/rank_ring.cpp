@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "collectives/refusal.h"
 #include "sim/input_error.h"
 
 namespace stepsim {
@@ -22,18 +23,9 @@ void check_ring(std::vector<std::uint32_t> ring, std::uint32_t n, std::size_t nu
 }
 
 void validate(const CollectiveSpec& spec) {
-  switch (spec.kind) {
-    case CollectiveKind::all_gather:
-    case CollectiveKind::reduce_scatter:
-    case CollectiveKind::all_reduce:
-    case CollectiveKind::broadcast:
-    case CollectiveKind::reduce:
-      break;
-    default:
-      throw InputError("collectives.algorithm",
-                       "'ring' does not do " + to_string(spec.kind) +
-                           " (it does all-gather, reduce-scatter, all-reduce, broadcast and reduce)");
-  }
+  check_kind(spec, "ring",
+             {CollectiveKind::all_gather, CollectiveKind::reduce_scatter, CollectiveKind::all_reduce,
+              CollectiveKind::broadcast, CollectiveKind::reduce});
   const std::uint32_t n = members(spec.shape);
   if (spec.bytes < 0) throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
   if (spec.channels < 1) throw InputError("collectives.channels", "expected 1 or more");

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "collectives/collective.h"
+#include "collectives/refusal.h"
 #include "sim/input_error.h"
 
 namespace stepsim {
@@ -29,9 +30,8 @@ inline std::uint32_t member_at(std::uint32_t relative, std::uint32_t root, std::
 }
 
 inline void check_rooted(const CollectiveSpec& spec, const std::string& algorithm) {
-  if (!from_root(spec.kind) && !in_shards(spec.kind) && spec.kind != CollectiveKind::reduce)
-    throw InputError("collectives.algorithm", "'" + algorithm + "' does not do " + to_string(spec.kind) +
-                                                  " (it does broadcast, reduce, gather and scatter)");
+  check_kind(spec, algorithm,
+             {CollectiveKind::broadcast, CollectiveKind::reduce, CollectiveKind::gather, CollectiveKind::scatter});
   if (spec.bytes < 0) throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
   const std::uint32_t n = members(spec.shape);
   if (spec.root >= n)

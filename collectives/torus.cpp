@@ -5,6 +5,7 @@
 
 #include "collectives/parts.h"
 #include "collectives/port_numbers.h"
+#include "collectives/refusal.h"
 #include "collectives/torus_role.h"
 #include "sim/input_error.h"
 
@@ -15,12 +16,7 @@ namespace {
 constexpr std::array<int, 2> directions{+1, -1};  // index 0 up, 1 down
 
 void validate(const CollectiveSpec& spec) {
-  const bool known = spec.kind == CollectiveKind::all_gather || spec.kind == CollectiveKind::reduce_scatter ||
-                     spec.kind == CollectiveKind::all_reduce;
-  if (!known) {
-    throw InputError("collectives.algorithm", "'torus' does not do " + to_string(spec.kind) +
-                                                  " (it does all-gather, reduce-scatter and all-reduce)");
-  }
+  check_kind(spec, "torus", {CollectiveKind::all_gather, CollectiveKind::reduce_scatter, CollectiveKind::all_reduce});
   if (spec.bytes < 0) throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
 }
 
