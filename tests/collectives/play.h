@@ -115,10 +115,8 @@ struct Played {
   std::uint64_t transfers = 0;
 };
 
-inline Played play(const CollectiveSpec& spec, const Surroundings& around) {
-  const LoneCollective a = set_up(spec, around);
-  RunOptions options{.latency_model = around.latency_model, .exact_steps = 1};
-  options.shuffle_seed = around.shuffle_seed;
+/// Plays it for a step and reads off when members left and what links carried.
+inline Played played(const LoneCollective& a, const RunOptions& options) {
   const Timeline timeline = simulate(a.program, a.network, options);
   Played played;
   constexpr OpId take_part = 1;
@@ -129,6 +127,12 @@ inline Played play(const CollectiveSpec& spec, const Surroundings& around) {
   for (const LinkUse& use : timeline.links_at_end.at(0)) played.carried.push_back(use.bytes);
   played.transfers = timeline.counters.transfers;
   return played;
+}
+
+inline Played play(const CollectiveSpec& spec, const Surroundings& around) {
+  RunOptions options{.latency_model = around.latency_model, .exact_steps = 1};
+  options.shuffle_seed = around.shuffle_seed;
+  return played(set_up(spec, around), options);
 }
 
 }  // namespace stepsim

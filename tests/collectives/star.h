@@ -90,16 +90,7 @@ inline LoneCollective set_up_on_stars(const TransferPattern& pattern, const std:
 
 inline Played play_on_stars(const TransferPattern& pattern, const std::vector<Star>& stars,
                             const std::map<std::uint32_t, Picoseconds>& late = {}) {
-  const LoneCollective a = set_up_on_stars(pattern, stars, late);
-  const Timeline timeline = simulate(a.program, a.network, {.exact_steps = 1});
-  Played played;
-  for (ClassId m = 0; m < a.program.program_of.size(); ++m) {
-    played.left.push_back(timeline.at(0, m, 1).end);
-    played.end = std::max(played.end, played.left.back());
-  }
-  for (const LinkUse& use : timeline.links_at_end.at(0)) played.carried.push_back(use.bytes);
-  played.transfers = timeline.counters.transfers;
-  return played;
+  return played(set_up_on_stars(pattern, stars, late), {.exact_steps = 1});
 }
 
 inline TransferPattern pattern_of(const CollectiveSpec& spec) {

@@ -58,18 +58,7 @@ inline LoneCollective set_up_star(const CollectiveSpec& spec, const Surroundings
 }
 
 inline Played play_on_star(const CollectiveSpec& spec, const Surroundings& around) {
-  const LoneCollective a = set_up_star(spec, around);
-  const RunOptions options{.latency_model = around.latency_model, .exact_steps = 1};
-  const Timeline timeline = simulate(a.program, a.network, options);
-  Played played;
-  constexpr OpId take_part = 1;
-  for (ClassId m = 0; m < a.program.program_of.size(); ++m) {
-    played.left.push_back(timeline.at(0, m, take_part).end);
-    played.end = std::max(played.end, played.left.back());
-  }
-  for (const LinkUse& use : timeline.links_at_end.at(0)) played.carried.push_back(use.bytes);
-  played.transfers = timeline.counters.transfers;
-  return played;
+  return played(set_up_star(spec, around), {.latency_model = around.latency_model, .exact_steps = 1});
 }
 
 }  // namespace stepsim
