@@ -156,6 +156,7 @@ MeasuredRow measured_row(const Row& row) {
 struct Found {
   std::string system;
   Alias alias;
+  int gpus = 0;  // of a node, where the system has nodes
 };
 
 /// All aliases of the catalog; a system that does not load is reported when it is asked for, not here.
@@ -163,7 +164,9 @@ std::vector<Found> all_aliases(const std::string& catalog, const std::string& on
   std::vector<Found> all;
   for (const std::string& name : catalog_names(catalog, "systems")) {
     if (!only.empty() && name != only) continue;
-    for (const Alias& alias : system_aliases(name, catalog)) all.push_back({name, alias});
+    const Scenario entry = system_entry(name, catalog);
+    const int gpus = entry.cluster.kind == "nodes" ? entry.cluster.nodes.gpus : 0;
+    for (const Alias& alias : entry.aliases) all.push_back({name, alias, gpus});
   }
   return all;
 }
@@ -181,16 +184,15 @@ const Found* find(const std::vector<Found>& all, const MeasuredRow& row) {
 /// nodes and GPUs as the row has them.
 std::vector<std::string> overrides(const Found& found, const MeasuredRow& row) {
   std::vector<std::string> set = found.alias.set;
-  const NodesSpec size = system_size(found.system, default_catalog());
-  if (size.gpus < 1) return set;
+  if (found.gpus < 1) return set;
   int nodes = row.nodes;
-  if (nodes == 0 && row.ranks > size.gpus) nodes = row.ranks / size.gpus;
+  if (nodes == 0 && row.ranks > found.gpus) nodes = row.ranks / found.gpus;
   if (nodes > 32) {
     set.push_back(fmt::format("cluster.nodes=[{}, 32]", nodes / 32));
   } else if (nodes > 0) {
     set.push_back(fmt::format("cluster.nodes=[{}]", nodes));
   }
-  if (nodes <= 1 && row.ranks > 0 && row.ranks < size.gpus) set.push_back(fmt::format("cluster.gpus={}", row.ranks));
+  if (nodes <= 1 && row.ranks > 0 && row.ranks < found.gpus) set.push_back(fmt::format("cluster.gpus={}", row.ranks));
   return set;
 }
 
@@ -203,7 +205,7 @@ std::string algorithm_named(const std::string& words, std::string& skipped) {
   return "auto";
 }
 
-void play(Comparison& one, const Found& found) {
+void play(Comparison& one, const Found& found, const std::string& catalog) {
   bool known = false;
   CollectiveChoice choice;
   choice.kind = kind_named(one.row.collective, known);
@@ -216,7 +218,7 @@ void play(Comparison& one, const Found& found) {
   if (!one.skipped.empty()) return;
   if (!found.alias.group.empty()) choice.axes = {found.alias.group};
   const Bytes bytes = one.row.bytes > 0 ? one.row.bytes : large_message;
-  const Scenario scenario = load_system(found.system, overrides(found, one.row), default_catalog());
+  const Scenario scenario = load_system(found.system, overrides(found, one.row), catalog);
   const CollectiveRun run(scenario, choice);
   const double factor = bus_factor(choice.kind, run.members());
   if (one.row.seconds) {
@@ -273,7 +275,7 @@ std::vector<Comparison> compare_with_measured(const std::vector<MeasuredRow>& ro
     } else {
       one.system = found->system;
       try {
-        play(one, *found);
+        play(one, *found, catalog);
       } catch (const InputError& error) {
         one.skipped = error.problems().front().message;
       }

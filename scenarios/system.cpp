@@ -33,26 +33,15 @@ void use_hardware_as_mesh(Scenario& scenario) {
   }
 }
 
-Scenario entry(const std::string& name, const std::string& catalog) {
+}  // namespace
+
+Scenario system_entry(const std::string& name, const std::string& catalog) {
   Findings findings;
   const YamlValue tree = tree_of(name);
   Scenario scenario;
   Section root(findings, tree, "", {});
   read_cluster(root, catalog, scenario);
   return scenario;
-}
-
-}  // namespace
-
-std::vector<Alias> system_aliases(const std::string& name, const std::string& catalog) {
-  return entry(name, catalog).aliases;
-}
-
-NodesSpec system_size(const std::string& name, const std::string& catalog) {
-  const ClusterSpec cluster = entry(name, catalog).cluster;
-  NodesSpec size = cluster.nodes;
-  if (cluster.kind != "nodes") size.gpus = 0;
-  return size;
 }
 
 bool is_system(const std::string& name, const std::string& catalog) {

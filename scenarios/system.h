@@ -15,10 +15,7 @@ Scenario load_system(const std::string& name, const std::vector<std::string>& ov
 /// True when the catalog has a system of this name and no file is called so.
 bool is_system(const std::string& name, const std::string& catalog);
 
-/// Of the entry alone, whether or not it can be built as it stands.
-std::vector<Alias> system_aliases(const std::string& name, const std::string& catalog);
-
-/// Its nodes, of kind nodes; else gpus is 0.
-NodesSpec system_size(const std::string& name, const std::string& catalog);
+/// Only what the entry says of its cluster, protocols and aliases, whether or not it can be built as it stands.
+Scenario system_entry(const std::string& name, const std::string& catalog);
 
 }  // namespace stepsim
