@@ -1,0 +1,14 @@
+// families.h: what each file of this folder adds to the registry (registry.cpp calls them in order).
+#pragma once
+
+#include "schedules/pipeline/family.h"
+
+namespace stepsim {
+
+void add_gpipe(Registry<PipelineFamily>& families);
+void add_one_forward_one_backward(Registry<PipelineFamily>& families);
+void add_interleaved(Registry<PipelineFamily>& families);
+void add_looped_bfs(Registry<PipelineFamily>& families);
+void add_zero_bubble(Registry<PipelineFamily>& families);
+
+}  // namespace stepsim
