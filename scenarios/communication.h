@@ -51,6 +51,10 @@ struct Communication {
 Communication communication(const Scenario& scenario, const std::vector<CollectiveRequest>& requests,
                             const Cluster& cluster, const Mesh& mesh);
 
+/// InputError (under "collectives") with all requests that no method does, of those the scenario allows.
+void check_methods(const Scenario& scenario, const std::vector<CollectiveRequest>& requests, const Cluster& cluster,
+                   const Mesh& mesh);
+
 /// One kind of collective in all groups of one shape, and nothing else.
 Communication lone_pattern(Groups groups, TransferPattern pattern);
 /// The same with what driving it costs.

@@ -2,6 +2,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -16,12 +18,13 @@ class Picker {
  public:
   Picker(const Scenario& scenario, const Cluster& cluster, const Mesh& mesh);
 
+  /// InputError when nothing does this kind on the groups it has.
+  CollectiveMethods& methods(const CollectiveRequest& request);
+
   /// What one request sends, and why so.
   std::pair<FamilyPattern, MethodPick> pick(const CollectiveRequest& request);
 
  private:
-  CollectiveMethods& methods(const CollectiveRequest& request);
-
   Scenario healthy_;
   const Mesh& mesh_;
   std::optional<Cluster> built_;  // where the scenario's has faults
@@ -70,6 +73,24 @@ std::pair<FamilyPattern, MethodPick> Picker::pick(const CollectiveRequest& reque
 }
 
 }  // namespace
+
+void check_methods(const Scenario& scenario, const std::vector<CollectiveRequest>& requests, const Cluster& cluster,
+                   const Mesh& mesh) {
+  Picker picker(scenario, cluster, mesh);
+  std::vector<Problem> problems;
+  std::set<std::string> told;
+  for (const CollectiveRequest& request : requests) {
+    try {
+      picker.methods(request);
+    } catch (const InputError& error) {
+      for (Problem problem : error.problems()) {
+        if (problem.key != "collectives.protocol") problem.key = "collectives.algorithm";
+        if (told.insert(problem.message).second) problems.push_back(std::move(problem));
+      }
+    }
+  }
+  if (!problems.empty()) throw InputError(problems);
+}
 
 Communication communication(const Scenario& scenario, const std::vector<CollectiveRequest>& requests,
                             const Cluster& cluster, const Mesh& mesh) {
