@@ -70,6 +70,12 @@ struct Algorithm {
   /// Does the bound take the rates of a member that sends both ways along an axis at once?
   bool both_ways = false;
 
+  // What a choice among all needs to know:
+  std::uint32_t tried_up_to = 8192;  // members; what sends from everyone to everyone is costly to play in large groups
+  bool few_steps = false;            // wins only where latency counts, and takes long to play for thousands of members
+  bool by_network = false;           // switches add and copy: no choice unless the system's protocols say that they can
+  std::uint32_t channels_each = 1;   // per way out of a node: both trees of a double tree
+
   /// The pattern written out for a group of its own.
   [[nodiscard]] TransferPlan make(const CollectiveSpec& spec) const { return tabulate(pattern(spec)); }
 };

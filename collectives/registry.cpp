@@ -19,6 +19,12 @@
 
 namespace stepsim {
 
+namespace {
+
+constexpr std::uint32_t pairs = 256;  // Algorithm::tried_up_to of those in which every member sends to every other
+
+}  // namespace
+
 Registry<Algorithm> collective_algorithms() {
   Registry<Algorithm> registry;
   registry.add("torus", "all-gather, reduce-scatter, all-reduce on rings, lines and their products, bandwidth optimal",
@@ -29,29 +35,31 @@ Registry<Algorithm> collective_algorithms() {
       "ring",
       "rings over ranks, as many as channels: all-gather, reduce-scatter, all-reduce; chains for broadcast, reduce",
       {rank_ring_pattern, rank_ring_bound});
-  registry.add("in-network", "switches that add and copy (NVLS, SHARP)", {in_network_pattern, in_network_bound});
+  registry.add("in-network", "switches that add and copy (NVLS, SHARP)",
+               {.pattern = in_network_pattern, .bound = in_network_bound, .tried_up_to = pairs, .by_network = true});
   registry.add("point-to-point", "one transfer from member 0 to member 1 by the cluster's routes, eager",
                {point_to_point_pattern, point_to_point_bound});
   registry.add("hierarchical", "axis by axis, innermost first, in pieces that overlap; all-to-all by way of the rails",
                {hierarchical_pattern, hierarchical_bound});
   registry.add("pairwise", "all-to-all by rank over any network, uniform or ragged",
-               {pairwise_pattern, pairwise_bound});
+               {.pattern = pairwise_pattern, .bound = pairwise_bound, .tried_up_to = pairs});
   registry.add("flat", "broadcast, reduce, gather, scatter: the root to or from everyone at once",
-               {flat_pattern, flat_bound});
+               {.pattern = flat_pattern, .bound = flat_bound, .tried_up_to = pairs});
   registry.add("binomial", "broadcast, reduce, gather, scatter by binomial trees", {binomial_pattern, binomial_bound});
   registry.add("dissemination", "barrier: empty transfers in ceil(log2 N) rounds",
                {dissemination_pattern, dissemination_bound});
   registry.add("tree", "all-reduce, broadcast, reduce: double binary trees over nodes, a chain inside each",
-               {tree_pattern, tree_bound});
+               {.pattern = tree_pattern, .bound = tree_bound, .few_steps = true, .channels_each = 2});
   registry.add("one-shot", "all-gather, reduce-scatter, all-reduce: everyone sends to everyone at once",
-               {one_shot_pattern, one_shot_bound});
+               {.pattern = one_shot_pattern, .bound = one_shot_bound, .tried_up_to = pairs});
   registry.add("two-shot", "all-reduce: reduce-scatter then all-gather, each with everyone sending to everyone at once",
-               {two_shot_pattern, two_shot_bound});
+               {.pattern = two_shot_pattern, .bound = two_shot_bound, .tried_up_to = pairs});
   registry.add("recursive-doubling", "all-gather, all-reduce: swap all one has at distance 1, 2, 4, ...",
-               {recursive_doubling_pattern, recursive_doubling_bound});
+               {.pattern = recursive_doubling_pattern, .bound = recursive_doubling_bound, .few_steps = true});
   registry.add("recursive-halving", "reduce-scatter by halves; all-reduce: halving then doubling (Rabenseifner)",
-               {recursive_halving_pattern, recursive_halving_bound});
-  registry.add("bruck", "all-gather, all-to-all in ceil(log2 N) steps, for small arrays", {bruck_pattern, bruck_bound});
+               {.pattern = recursive_halving_pattern, .bound = recursive_halving_bound, .few_steps = true});
+  registry.add("bruck", "all-gather, all-to-all in ceil(log2 N) steps, for small arrays",
+               {.pattern = bruck_pattern, .bound = bruck_bound, .few_steps = true});
   return registry;
 }
 

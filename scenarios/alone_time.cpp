@@ -89,6 +89,7 @@ Picoseconds AloneTimes::of(CollectiveId id, ClassId who) {
 bool AloneTimes::ways_are_apart(std::size_t pattern) const {
   if (!assembly_.cluster->faulty_links().empty()) return false;
   const FamilyPattern& one = assembly_.communication.patterns[pattern];
+  if (!one.hops.none()) return false;  // they are told by the links of the cluster
   for (std::uint32_t p = 0; p < one.pattern.ports; ++p) {
     if (one.pattern.port(0, p).axis < 0) return false;  // by the cluster's routes, which cross the axes
   }
@@ -128,7 +129,7 @@ std::vector<Picoseconds> AloneTimes::play_classes(std::size_t pattern, std::uint
   program.communicators.push_back(communicator("alone", count, std::vector<std::uint32_t>(count, 0), ranks));
   program.plans.push_back(plan);
   program.route_tables.push_back(std::move(routes));
-  program.collectives.push_back({0, {0}, 0, 0, 0});
+  program.collectives.push_back({0, {0}, 0, 0, 0, one.launch});
   const Timeline timeline = simulate(program, ways.network(), options_);
   std::vector<Picoseconds> ends;
   for (ClassId rank = 0; rank < count; ++rank) ends.push_back(timeline.at(0, rank, 0).end);

@@ -26,7 +26,7 @@ Assembly assemble(const Scenario& scenario) {
   assembly.plan = plan(scenario.model, scenario.strategy, scenario.cluster.chip);
   assembly.placements = ranked_placements(scenario, cluster, assembly.plan);
   assembly.mesh = std::make_unique<Mesh>(cluster, scenario.strategy.mesh, assembly.placements.front().placement);
-  assembly.communication = communication(scenario, assembly.plan.collectives, *assembly.mesh);
+  assembly.communication = communication(scenario, assembly.plan.collectives, cluster, *assembly.mesh);
   assembly.folded = scenario.fold;
   assembly.symmetry = scenario.fold ? folded(cluster, assembly.communication) : std::make_unique<Symmetry>(cluster);
   assembly.links = lay_out(cluster, assembly.communication, assembly.plan.collectives, *assembly.symmetry,

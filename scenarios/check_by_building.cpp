@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "scenarios/communication.h"
 #include "scenarios/load_sections.h"
 #include "scenarios/placement.h"
 #include "scenarios/quantities.h"
@@ -36,6 +37,15 @@ void check_quantities(const Scenario& scenario, const StepPlan& plan, std::vecto
   }
 }
 
+/// The usual algorithms of a torus do all that a plan asks for; others may not.
+void check_collectives(const Scenario& scenario) {
+  const bool usual = scenario.algorithm.empty() && scenario.protocol.empty() && scenario.protocols.empty();
+  if (usual && scenario.cluster.kind == "torus") return;
+  const Cluster cluster = build(scenario.cluster);
+  const StepPlan steps = plan(scenario.model, scenario.strategy, scenario.cluster.chip);
+  check_methods(scenario, steps.collectives, cluster, mesh_of(scenario, cluster));
+}
+
 }  // namespace
 
 void check_by_building(const Scenario& scenario) {
@@ -51,6 +61,7 @@ void check_by_building(const Scenario& scenario) {
     collect(problems, error);
   }
   if (!problems.empty()) throw InputError(problems);
+  check_collectives(scenario);
 }
 
 }  // namespace stepsim

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/lone_play.h"
 #include "scenarios/run.h"
 
 namespace stepsim {
@@ -14,13 +15,6 @@ struct CollectiveChoice {
   std::vector<std::string> axes;  // mesh axes of a group; empty: all chips are one group
   std::string algorithm;          // by name; "auto": the fastest; empty: "torus" and its kin on a torus, else auto
   std::string protocol = {};      // of the system, by name; empty: the fastest
-};
-
-/// One way of doing a collective.
-struct CollectiveMethod {
-  std::string algorithm;
-  std::size_t protocol = SIZE_MAX;  // in Scenario::protocols; SIZE_MAX: none
-  std::string name;                 // "ring, LL128", "torus"
 };
 
 struct CollectiveResult {
@@ -33,10 +27,7 @@ struct CollectiveResult {
   double fullest_share = 0;   // of that
   std::uint64_t transfers = 0;
   std::string method;  // CollectiveMethod::name
-  struct Other {
-    std::string method;
-    Picoseconds time;
-  };
+  using Other = MethodTime;
   std::vector<Other> others;  // that were tried, fastest first
 };
 
@@ -50,29 +41,18 @@ class CollectiveRun {
   /// member sends, its own part included. The fastest of the methods that were asked for.
   [[nodiscard]] CollectiveResult play(Bytes bytes) const;
 
-  [[nodiscard]] std::uint32_t members() const;
+  [[nodiscard]] std::uint32_t members() const { return methods_->members(); }
   [[nodiscard]] std::uint32_t groups() const { return cluster_->chips() / members(); }
   [[nodiscard]] std::uint32_t chips() const { return cluster_->chips(); }
-  [[nodiscard]] const std::vector<CollectiveMethod>& methods() const { return methods_; }
+  [[nodiscard]] const std::vector<CollectiveMethod>& methods() const { return methods_->all(); }
   /// "x (ring of 16), y (ring of 16)"
-  [[nodiscard]] std::string shape_text() const;
+  [[nodiscard]] std::string shape_text() const { return methods_->shape_text(); }
 
  private:
-  [[nodiscard]] CollectiveSpec spec(const CollectiveMethod& method, Bytes bytes) const;
-  [[nodiscard]] CollectiveResult play(const CollectiveMethod& method, Bytes bytes) const;
-  [[nodiscard]] bool spans_nodes() const;
-  [[nodiscard]] AxisRates rates(bool both_ways) const;
-  void order_rings();
-  void choose_methods();
-  void add_methods(const std::string& algorithm, bool unasked);
-
-  const Scenario& scenario_;
   CollectiveChoice choice_;
   std::unique_ptr<Cluster> cluster_;
   std::unique_ptr<Mesh> mesh_;
-  std::vector<GroupAxis> shape_;
-  std::vector<std::vector<std::uint32_t>> rings_;  // rank orders, where links are listed
-  std::vector<CollectiveMethod> methods_;
+  std::unique_ptr<CollectiveMethods> methods_;
 };
 
 /// What busbw is of algbw: 2 (n-1)/n for an all-reduce, (n-1)/n for gathers, scatters and all-to-all, 1 for the others.

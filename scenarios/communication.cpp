@@ -137,49 +137,29 @@ std::vector<std::uint32_t> speeds(const Cluster& cluster) {
 
 }  // namespace
 
-Communication communication(const Scenario& scenario, const std::vector<CollectiveRequest>& requests,
-                            const Mesh& mesh) {
-  const Registry<Algorithm> algorithms = collective_algorithms();
-  Communication all;
-  std::map<std::vector<std::string>, std::size_t> families;
-  std::map<std::tuple<std::size_t, CollectiveKind, Bytes>, std::size_t> patterns;
-  for (const CollectiveRequest& request : requests) {
-    const CollectiveSpec spec = collective_spec(scenario, request, mesh);
-    const auto [family, new_family] = families.try_emplace(request.axes, all.families.size());
-    if (new_family) all.families.push_back({group_name(request.axes), Groups(mesh.hardware(), spec.shape)});
-    const auto [known, is_new] = patterns.try_emplace({family->second, spec.kind, spec.bytes}, all.patterns.size());
-    if (is_new) {
-      TransferPattern pattern = algorithms.at("collectives", spec.algorithm).pattern(spec);
-      std::vector<std::vector<bool>> used = ports_in_use(pattern);
-      all.patterns.push_back({family->second, std::move(pattern), std::move(used)});
-    }
-    all.pattern_of.push_back(known->second);
-  }
-  return all;
-}
-
-Communication lone_pattern(Groups groups, TransferPattern pattern, const HopCosts& hops) {
+Communication lone_pattern(Groups groups, FamilyPattern pattern) {
   Communication all;
   all.families.push_back({"group", std::move(groups)});
-  std::vector<std::vector<bool>> used = ports_in_use(pattern);
-  all.patterns.push_back({0, std::move(pattern), std::move(used), hops});
+  pattern.family = 0;
+  all.patterns.push_back(std::move(pattern));
   all.pattern_of = {0};
   return all;
 }
 
-StepProgram one_collective(Picoseconds launch) {
+Communication lone_pattern(Groups groups, TransferPattern pattern) {
+  FamilyPattern one;
+  one.used = ports_in_use(pattern);
+  one.pattern = std::move(pattern);
+  return lone_pattern(std::move(groups), std::move(one));
+}
+
+StepProgram one_collective() {
   StepProgram program;
   Op op;
   op.stream = program.stream("collective", false);
-  Program& own = program.programs.emplace_back();
-  if (launch.count() > 0) {
-    op.kind = OpKind::compute;
-    op.work = launch;
-    own.add(op);
-  }
   op.kind = OpKind::collective;
   op.collective = 0;
-  own.add(op);
+  program.programs.emplace_back().add(op);
   return program;
 }
 

@@ -24,22 +24,44 @@ struct FamilyPattern {
   TransferPattern pattern;
   std::vector<std::vector<bool>> used;  // [role][port]
   HopCosts hops = {};                   // on top of the links' own latencies
+  Picoseconds launch = {};              // before a member's first transfer
+};
+
+struct MethodTime {
+  std::string method;  // "ring, LL128"
+  Picoseconds time;
+};
+
+/// How a pattern was picked.
+struct MethodPick {
+  std::string method;
+  std::vector<MethodTime> tried = {};  // fastest first, each alone on the network; empty where there was no choice
 };
 
 struct Communication {
   std::vector<GroupFamily> families;
   std::vector<FamilyPattern> patterns;
+  std::vector<MethodPick> picks;           // of each pattern
   std::vector<std::size_t> pattern_of;     // per request of the plan
   std::function<bool(ChipId)> takes_part;  // empty: every chip does
 };
 
-Communication communication(const Scenario& scenario, const std::vector<CollectiveRequest>& requests, const Mesh& mesh);
+/// Each request by the method that the scenario names, or by the one that is fastest by itself. As with placements, a
+/// method is picked as if there were no faults.
+Communication communication(const Scenario& scenario, const std::vector<CollectiveRequest>& requests,
+                            const Cluster& cluster, const Mesh& mesh);
+
+/// InputError (under "collectives") with all requests that no method does, of those the scenario allows.
+void check_methods(const Scenario& scenario, const std::vector<CollectiveRequest>& requests, const Cluster& cluster,
+                   const Mesh& mesh);
 
 /// One kind of collective in all groups of one shape, and nothing else.
-Communication lone_pattern(Groups groups, TransferPattern pattern, const HopCosts& hops = {});
+Communication lone_pattern(Groups groups, TransferPattern pattern);
+/// The same with what driving it costs.
+Communication lone_pattern(Groups groups, FamilyPattern pattern);
 
-/// A program to lay it on: the collective is its only op, after the time it takes to launch it.
-StepProgram one_collective(Picoseconds launch = {});
+/// A program to lay it on: the collective is its only op.
+StepProgram one_collective();
 
 /// Links that the transfers of a spread port hold (pattern.h): those between a chip and all members of its group.
 std::vector<LinkId> spread_links(const Cluster& cluster, const Groups& groups, ChipId chip, Spread spread);

@@ -154,7 +154,8 @@ void Layout::collective(const CollectiveRequest& request, std::size_t pattern) {
   Laid& laid = laid_[pattern];
   if (!laid.done) laid = {plans(pattern), route_table(pattern), true};
   program_.collectives.push_back({static_cast<CommunicatorId>(all_.patterns[pattern].family), laid.plans, laid.routes,
-                                  program_.name(to_string(request.kind)), request.bytes});
+                                  program_.name(to_string(request.kind)), request.bytes,
+                                  all_.patterns[pattern].launch});
 }
 
 std::vector<std::uint32_t> Layout::plans(std::size_t pattern) {

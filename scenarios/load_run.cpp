@@ -1,7 +1,28 @@
 // load_run.cpp: `collectives:`, `simulation:` and `expect:`, how a scenario is played and what is expected of it.
+#include <algorithm>
+
 #include "scenarios/load_sections.h"
 
 namespace stepsim {
+
+namespace {
+
+/// On a torus the default is what its axes are made for.
+void read_methods(Section& collectives, Scenario& scenario) {
+  std::vector<std::string> algorithms = collective_algorithms().names();
+  algorithms.insert(algorithms.begin(), "auto");
+  const bool given = collectives.has("algorithm");
+  const std::string usual = scenario.cluster.kind == "torus" ? "torus" : "auto";
+  const auto fallback = std::find(algorithms.begin(), algorithms.end(), usual) - algorithms.begin();
+  const std::size_t chosen = collectives.choice("algorithm", algorithms, static_cast<std::size_t>(fallback));
+  if (given) scenario.algorithm = algorithms[chosen];
+  std::vector<std::string> protocols{"auto"};
+  for (const Protocol& protocol : scenario.protocols) protocols.push_back(protocol.name);
+  const std::size_t protocol = collectives.choice("protocol", protocols, 0);
+  if (protocol > 0) scenario.protocol = protocols[protocol];
+}
+
+}  // namespace
 
 void read_collectives(Section& root, Scenario& scenario) {
   const std::optional<YamlValue> value = section_value(root, "collectives", false);
@@ -9,6 +30,7 @@ void read_collectives(Section& root, Scenario& scenario) {
   scenario.ring = static_cast<RingStyle>(collectives.choice("ring", {"one_way", "halves", "whole_shards"}, 1));
   scenario.weighted_parts = collectives.choice("parts", {"equal", "weighted"}, 0) == 1;
   scenario.chunk = collectives.bytes("chunk", {0, INT64_MAX}, Bytes{512} * 1024);
+  read_methods(collectives, scenario);
   collectives.done();
 }
 

@@ -60,6 +60,26 @@ MemoryReport memory_report(const Scenario& scenario, const StepProgram& program,
   return report;
 }
 
+/// By what methods a class does the collectives of one kind on one set of axes, largest arrays first.
+std::vector<MethodUse> method_uses(const Assembly& assembly, const CollectiveUse& use, ClassId who) {
+  const StepProgram& program = assembly.plan.program;
+  std::map<std::size_t, MethodUse> by_pattern;
+  for (const Op& op : program.run_by(who).ops) {
+    if (op.kind != OpKind::collective) continue;
+    const Collective& one = program.collectives[op.collective];
+    if (program.names[op.tag.axis] != use.axis || program.names[one.kind] != use.kind) continue;
+    const std::size_t pattern = assembly.communication.pattern_of[op.collective];
+    MethodUse& method = by_pattern[pattern];
+    method.array = one.array;
+    method.pick = assembly.communication.picks[pattern];
+    ++method.count;
+  }
+  std::vector<MethodUse> all;
+  for (auto& [pattern, method] : by_pattern) all.push_back(std::move(method));
+  std::stable_sort(all.begin(), all.end(), [](const MethodUse& a, const MethodUse& b) { return a.array > b.array; });
+  return all;
+}
+
 std::vector<CollectiveReport> collective_reports(const Scenario& scenario, const Assembly& assembly,
                                                  const Timeline& timeline, ClassId who) {
   LinkRates rates(*assembly.cluster, scenario.ring != RingStyle::one_way);
@@ -73,6 +93,7 @@ std::vector<CollectiveReport> collective_reports(const Scenario& scenario, const
     CollectiveReport report;
     static_cast<CollectiveUse&>(report) = std::move(use);
     report.limit = limits[report.axis];
+    report.methods = method_uses(assembly, report, who);
     reports.push_back(std::move(report));
   }
   return reports;

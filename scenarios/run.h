@@ -50,7 +50,15 @@ struct MemoryReport {
   bool fits = true;
 };
 
+/// Collectives of one size that are done by one method.
+struct MethodUse {
+  Bytes array = 0;  // of each
+  std::uint32_t count = 0;
+  MethodPick pick;
+};
+
 struct CollectiveReport : CollectiveUse {
+  std::vector<MethodUse> methods;
   double limit = 0;  // bytes/s a chip could send on the links of these axes
 };
 

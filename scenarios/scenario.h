@@ -49,6 +49,8 @@ struct Scenario {
   std::vector<std::vector<std::string>> placement;  // digit terms per mesh axis; empty: chosen automatically
   RingStyle ring = RingStyle::halves;
   bool weighted_parts = false;
+  std::string algorithm;  // of collectives; "auto": the fastest; empty: "torus" and its kin on a torus, else auto
+  std::string protocol;   // of those of the system; empty: the fastest
   Bytes chunk = Bytes{512} * 1024;  // pieces that trees, chains, hierarchies and in-network reductions pass on
   RunOptions run;
   bool fold = true;  // play one chip of each class; false: every chip

@@ -68,7 +68,7 @@ StepProgram AloneTimes::alone(CollectiveId id, std::uint32_t group) const {
   one.program_of.assign(count, 0);
   one.chips_of.assign(count, 1);
   one.communicators.push_back(communicator(family.name, count, std::vector<std::uint32_t>(count, 0), ranks));
-  one.collectives.push_back({0, {0}, 0, collective.kind, collective.array});
+  one.collectives.push_back({0, {0}, 0, collective.kind, collective.array, collective.launch});
   one.plans.push_back(plan);
   one.route_tables.push_back(std::move(routes));
   return one;

@@ -11,6 +11,7 @@ namespace stepsim {
 enum class EventKind : std::uint32_t {
   flow_end,        // a component of flows, its version (flows.h)
   op_end,          // class, op, step: a compute op or marker is done, a transfer op is delivered
+  op_launched,     // class, op, step: a member of a collective arrives
   op_drained,      // class, op, step: a transfer op with nothing to stream
   member_drained,  // open collective, member, lane: a transfer with nothing to stream
   delivered,       // open collective, receiving member, its incoming port

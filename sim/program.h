@@ -114,6 +114,7 @@ struct Collective {
   std::uint32_t routes = 0;          // in StepProgram::route_tables: [class * plan.ports + port]
   NameId kind = 0;                   // "all-gather"
   Bytes array = 0;                   // bytes of the full array, for reports
+  Picoseconds launch = {};           // from an op's start until its member arrives
 
   [[nodiscard]] std::uint32_t plan(std::uint32_t group) const { return plans[plans.size() == 1 ? 0 : group]; }
 };

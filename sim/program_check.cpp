@@ -157,6 +157,7 @@ void check_collectives(const StepProgram& program, const Network& network) {
     if (one.communicator >= program.communicators.size()) fail("no such communicator");
     if (one.kind >= program.names.size()) fail("a collective without the name of its kind");
     if (one.routes >= program.route_tables.size()) fail("no such route table");
+    if (one.launch.count() < 0) fail("a launch of negative time");
     check_plans(program, one);
     if (checked.insert({one.communicator, one.plans, one.routes}).second) check_routes(program, one, network);
   }

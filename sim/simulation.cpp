@@ -53,6 +53,7 @@ class Clock {
   void releases();
   void starts();
   void start(const OpInstance& op);
+  void launch(const OpInstance& op);
   void start_transfer(const OpInstance& op);
   [[nodiscard]] Picoseconds compute_time(const OpInstance& op) const;
   [[nodiscard]] Picoseconds delivery(Picoseconds started, Picoseconds latency) const;
@@ -183,6 +184,9 @@ void Clock::handle(const QueuedEvent& event) {
     case EventKind::op_end:
       happened_.push_back({{event.a, event.b, event.c}, Event::end});
       break;
+    case EventKind::op_launched:
+      collectives_.arrive({event.a, event.b, event.c});
+      break;
     case EventKind::op_drained:
       op_drained({event.a, event.b, event.c}, queue_.now());
       break;
@@ -254,11 +258,20 @@ void Clock::start(const OpInstance& op) {
       push(queue_.now(), EventKind::op_end, op);
       break;
     case OpKind::collective:
-      collectives_.arrive(op);
+      launch(op);
       break;
     case OpKind::transfer:
       start_transfer(op);
       break;
+  }
+}
+
+void Clock::launch(const OpInstance& op) {
+  const Picoseconds time = program_.collectives[op_of(program_, op).collective].launch;
+  if (time.count() > 0) {
+    push(queue_.now() + time, EventKind::op_launched, op);
+  } else {
+    collectives_.arrive(op);
   }
 }
 

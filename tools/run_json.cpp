@@ -67,6 +67,17 @@ Json breakdown_json(const ClassBreakdown& one) {
                                                      })}};
 }
 
+Json method_json(const MethodUse& use) {
+  return {{"array_bytes", use.array},
+          {"count", use.count},
+          {"method", use.pick.method},
+          {"tried", list(use.pick.tried, [](const MethodTime& one) {
+             Json json{{"method", one.method}};
+             put_time(json, "time", one.time);
+             return json;
+           })}};
+}
+
 Json collective_json(const CollectiveReport& use) {
   Json json{{"axis", use.axis}, {"kind", use.kind}, {"count", use.count}};
   put_time(json, "issued", use.issued);
@@ -81,6 +92,7 @@ Json collective_json(const CollectiveReport& use) {
   json["limit_bytes_per_s"] = use.limit;
   put_time(json, "slack", use.slack);
   json["required_bytes_per_s"] = use.required;
+  json["methods"] = list(use.methods, method_json);
   return json;
 }
 

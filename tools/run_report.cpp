@@ -1,6 +1,7 @@
 #include "tools/run_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <tuple>
@@ -197,12 +198,27 @@ std::string collective_times(const RunResult& result, bool colour) {
   return table.text(colour);
 }
 
+/// The methods by name, that of the largest arrays first.
+std::string methods_text(const CollectiveReport& use) {
+  std::vector<std::string> names;
+  for (const MethodUse& one : use.methods) {
+    if (std::find(names.begin(), names.end(), one.pick.method) == names.end()) names.push_back(one.pick.method);
+  }
+  return fmt::format("{}", fmt::join(names, "; "));
+}
+
 std::string collective_rates(const RunResult& result, bool colour) {
-  Table table({{"rate, GB/s", Align::left}, {"sent"}, {"achieved"}, {"limit"}, {"of limit"}, {"to be hidden"}});
+  Table table({{"rate, GB/s", Align::left},
+               {"sent"},
+               {"achieved"},
+               {"limit"},
+               {"of limit"},
+               {"to be hidden"},
+               {"done by", Align::left}});
   for (const CollectiveReport& use : result.collectives) {
     table.row({use.axis + " " + use.kind, bytes_text(static_cast<double>(use.sent)), giga(use.achieved),
                giga(use.limit), percent_text(share(use.achieved, use.limit)),
-               use.required > 0 ? giga(use.required) : "no slack"});
+               use.required > 0 ? giga(use.required) : "no slack", methods_text(use)});
   }
   return table.text(colour);
 }

@@ -3,76 +3,15 @@
 // Each case is played twice, one chip of each class and every chip; every op of every chip in every step must start,
 // drain and end at the same picosecond, and what is reported of them must be the same. Where a number of classes is
 // given it follows from the symmetry that there is, said in its row; 0: not stated.
-#include <gtest/gtest.h>
-
-#include "scenarios/catalog.h"
-#include "tests/scenarios/fold_results.h"
+#include "tests/scenarios/fold_matrix.h"
 
 namespace stepsim::testing {
 namespace {
 
-struct Case {
-  std::string name;
-  std::string cluster;
-  std::string parallelism;
-  std::uint32_t classes = 0;
-  std::vector<std::string> more = {};  // further overrides
-};
-
-void PrintTo(const Case& one, std::ostream* out) {
-  *out << one.name;
-}
-
-/// How to play the case again, on scenarios/examples/mlp-v5p-4x4x4-dp.yaml.
-std::string overrides_of(const Case& one) {
-  std::string all = "--set 'cluster=" + one.cluster + "' --set 'parallelism=" + one.parallelism + "'";
-  for (const std::string& more : one.more) all += " --set '" + more + "'";
-  return all;
-}
-
-Scenario scenario(const Case& one) {
-  std::vector<std::string> overrides{
-      "cluster=" + one.cluster, "parallelism=" + one.parallelism,
-      "collectives=",           "expect=",
-      "allow_oom=true",         "model={base: book-mlp, layers: 2, d_model: 1024, d_ff: 4096}"};
-  overrides.insert(overrides.end(), one.more.begin(), one.more.end());
-  return load(STEPSIM_SOURCE_DIR "/scenarios/examples/mlp-v5p-4x4x4-dp.yaml", overrides, default_catalog());
-}
-
-class FoldMatrix : public ::testing::TestWithParam<Case> {};
-
-/// Another engine than AloneTimes for the share of contention: each group of chips played by itself as it stands.
-void expect_contention_against_the_group_alone(const Scenario& scenario, const RunResult& folded,
-                                               const RunResult& whole) {
-  const std::vector<PathPiece> path =
-      critical_path(whole.assembly.plan.program, whole.assembly.network, whole.timeline, scenario.run);
-  ASSERT_EQ(path.size(), folded.critical_path.size());
-  for (std::size_t i = 0; i < path.size(); ++i) {
-    EXPECT_EQ(text(path[i].contention), text(folded.critical_path[i].contention)) << "piece " << i;
-  }
-}
+class FoldMatrix : public ::testing::TestWithParam<FoldCase> {};
 
 TEST_P(FoldMatrix, FoldedIsEveryChipToThePicosecond) {
-  SCOPED_TRACE(overrides_of(GetParam()));
-  Scenario one = scenario(GetParam());
-  const RunResult folded = run(one);
-  one.fold = false;
-  const RunResult whole = run(one);
-  const Cluster& cluster = *folded.assembly.cluster;
-  const Symmetry& symmetry = *folded.assembly.symmetry;
-  EXPECT_EQ(whole.assembly.symmetry->classes(), cluster.chips());
-  EXPECT_EQ(why_not_symmetric(cluster, traffic(cluster, folded.assembly.communication), symmetry), "");
-  EXPECT_EQ(different_results(folded, whole), "");
-  expect_contention_against_the_group_alone(one, folded, whole);
-  if (GetParam().classes > 0) {
-    EXPECT_EQ(symmetry.classes(), GetParam().classes);
-  }
-  RecordProperty("classes", static_cast<int>(symmetry.classes()));
-  RecordProperty("chips", static_cast<int>(cluster.chips()));
-}
-
-std::string name(const ::testing::TestParamInfo<Case>& info) {
-  return info.param.name;
+  expect_folded_is_every_chip(GetParam());
 }
 
 const std::string cube = "{system: tpu-v5p, shape: [4, 4, 4]}";
@@ -80,12 +19,8 @@ const std::string half_cube = "{system: tpu-v5p, shape: [2, 4, 4]}";
 const std::string ring8 = "{system: tpu-v5p, shape: [8, 1, 1], wraps: [on, off, off]}";
 const std::string line6 = "{system: tpu-v5p, shape: [6, 1, 1], wraps: [off, off, off]}";
 const std::string odd_rate = "cluster.link_rate=33333333331";
-const std::string llama =
-    "model={base: llama3-8b, layers: 2, d_model: 1024, d_ff: 3584, heads: 16, kv_heads: 8, head_dim: 64, "
-    "vocabulary: 2048, sequence: 256}";
 const std::string thirds = "model={base: book-mlp, layers: 2, d_model: 1536, d_ff: 6144}";
 const std::string three_steps = "simulation.max_steps=3";
-const std::string max_latency = "simulation.latency_model=max";
 
 std::string torus(const std::string& shape, const std::string& wraps) {
   return "{system: tpu-v5p, shape: [" + shape + "], wraps: [" + wraps + "]}";
@@ -101,22 +36,14 @@ std::string host(const std::string& per_switch, int devices, int roots, bool pee
          ", root_complex_rate: 63 GB/s, host_memory_rate: 89.6 GB/s, staging_latency: 2 us}";
 }
 
-std::string mesh(const std::string& axes, const std::string& more = "") {
-  return "{mesh: {" + axes + "}, batch_per_chip: 1024 tokens" + (more.empty() ? "" : ", " + more) + "}";
-}
-
 std::string ring(const std::string& style) {
   return "collectives.ring=" + style;
-}
-
-std::string faults(const std::string& text) {
-  return "faults={" + text + "}";
 }
 
 const std::string weighted = "collectives.parts=weighted";
 
 // One axis of the strategy, on closed and open tori.
-std::vector<Case> plain() {
+std::vector<FoldCase> plain() {
   return {
       // A closed torus looks the same from every chip.
       {"dp_closed_cube", cube, mesh("data: 64", "zero: 0"), 1},
@@ -158,7 +85,7 @@ std::vector<Case> plain() {
 }
 
 // Several axes, where they lie given and chosen.
-std::vector<Case> placed() {
+std::vector<FoldCase> placed() {
   return {
       {"fsdp_tensor_chosen", cube, mesh("fsdp: 16, tensor: 4"), 0, {llama}},
       {"fsdp_xy_tensor_z", cube, mesh("fsdp: 16, tensor: 4", "placement: {fsdp: [x, y], tensor: z}"), 1, {llama}},
@@ -226,7 +153,7 @@ std::vector<Case> placed() {
 }
 
 // Slices over the data-center network, and hosts with PCIe.
-std::vector<Case> joined() {
+std::vector<FoldCase> joined() {
   const std::string dcn = "placement: {data: dcn, fsdp: [x, y, z]}";
   const std::string uneven = "{system: tpu-v5p, slices: 3, shape: [3, 3, 1], wraps: [on, on, off]}";
   return {
@@ -261,7 +188,7 @@ std::vector<Case> joined() {
 }
 
 // Chips and links that are not as they should be.
-std::vector<Case> faulty() {
+std::vector<FoldCase> faulty() {
   const std::string slow = faults("chips: [{at: [1, 2, 3], slowdown: 1.1}]");
   const std::string xy_z = "placement: {fsdp: [x, y], tensor: z}";
   const std::string dcn = "placement: {data: dcn, fsdp: [x, y, z]}";
@@ -379,7 +306,7 @@ std::vector<Case> faulty() {
 }
 
 // The largest of every day.
-std::vector<Case> of_512() {
+std::vector<FoldCase> of_512() {
   const std::string pod = "{system: tpu-v5p, shape: [8, 8, 8]}";
   return {
       {"dp", pod, mesh("data: 512", "zero: 0"), 1},
@@ -396,7 +323,7 @@ std::vector<Case> of_512() {
 }
 
 // Up to 4,096 chips, in the long run.
-std::vector<Case> of_4096() {
+std::vector<FoldCase> of_4096() {
   const std::string pod = "{system: tpu-v5p, shape: [16, 16, 16]}";
   const std::string eighth = "{system: tpu-v5p, shape: [8, 8, 16]}";
   const std::string xy_z = "placement: {fsdp: [x, y], tensor: z}";
@@ -429,12 +356,12 @@ std::vector<Case> of_4096() {
   };
 }
 
-INSTANTIATE_TEST_SUITE_P(Plain, FoldMatrix, ::testing::ValuesIn(plain()), name);
-INSTANTIATE_TEST_SUITE_P(Placed, FoldMatrix, ::testing::ValuesIn(placed()), name);
-INSTANTIATE_TEST_SUITE_P(Joined, FoldMatrix, ::testing::ValuesIn(joined()), name);
-INSTANTIATE_TEST_SUITE_P(Faulty, FoldMatrix, ::testing::ValuesIn(faulty()), name);
-INSTANTIATE_TEST_SUITE_P(Of512, FoldMatrix, ::testing::ValuesIn(of_512()), name);
-INSTANTIATE_TEST_SUITE_P(Long, FoldMatrix, ::testing::ValuesIn(of_4096()), name);
+INSTANTIATE_TEST_SUITE_P(Plain, FoldMatrix, ::testing::ValuesIn(plain()), fold_case_name);
+INSTANTIATE_TEST_SUITE_P(Placed, FoldMatrix, ::testing::ValuesIn(placed()), fold_case_name);
+INSTANTIATE_TEST_SUITE_P(Joined, FoldMatrix, ::testing::ValuesIn(joined()), fold_case_name);
+INSTANTIATE_TEST_SUITE_P(Faulty, FoldMatrix, ::testing::ValuesIn(faulty()), fold_case_name);
+INSTANTIATE_TEST_SUITE_P(Of512, FoldMatrix, ::testing::ValuesIn(of_512()), fold_case_name);
+INSTANTIATE_TEST_SUITE_P(Long, FoldMatrix, ::testing::ValuesIn(of_4096()), fold_case_name);
 
 }  // namespace
 }  // namespace stepsim::testing

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/critical_path.h"
 #include "tests/sim/small_program.h"
 
 namespace stepsim {
@@ -37,6 +38,30 @@ std::vector<Picoseconds> ends(const Timeline& t) {
   std::vector<Picoseconds> all;
   for (ClassId who = 0; who < t.classes; ++who) all.push_back(t.at(0, who, 1).end);
   return all;
+}
+
+// Launching delays each member by as much as it takes: late ones are as late as before.
+TEST(OpenCollectives, ALaunchComesBeforeTheFirstTransfer) {
+  Small made = ring(4, 1000, {ps(0), ps(2 * us), ps(0), ps(0)});
+  const std::vector<Picoseconds> at_once = ends(made.play());
+  made.all.collectives[0].launch = ps(7 * us);
+  const Timeline t = made.play();
+  for (ClassId who = 0; who < 4; ++who) {
+    EXPECT_EQ(ends(t)[who], at_once[who] + ps(7 * us));
+    EXPECT_EQ(t.at(0, who, 1).start, t.at(0, who, 0).end) << "it starts with the launch";
+  }
+  // What a member waits for is a late peer, not its own launch.
+  EXPECT_FALSE(t.waits.empty());
+  for (const Wait& wait : t.waits) EXPECT_GE(wait.start, ps(7 * us));
+}
+
+// Alone it takes as long as it launches and streams: nothing of that is contention.
+TEST(OpenCollectives, ALaunchIsNoContention) {
+  Small made = ring(4, 1000, std::vector<Picoseconds>(4));
+  made.all.collectives[0].launch = ps(7 * us);
+  for (const PathPiece& piece : critical_path(made.all, made.network, made.play(), {.exact_steps = 1})) {
+    EXPECT_EQ(piece.contention, ps(0));
+  }
 }
 
 // Law of the ring: N - 1 steps of a shard each (Patarasuk & Yuan 2009).
