@@ -46,7 +46,9 @@ struct CollectiveSpec {
   std::string algorithm = "torus";
   RingStyle ring = RingStyle::halves;
   bool weighted_parts = false;  // several axes: part sizes that load unequal axes more evenly (parts.h)
-  std::uint32_t root = 0;       // rank: broadcast, reduce, gather, scatter
+  std::uint32_t root = 0;       // rank: broadcast, reduce, gather, scatter; the sender of a point-to-point
+  std::uint32_t to = 1;         // rank: the receiver of a point-to-point
+  bool rendezvous = false;      // point-to-point: the send waits for its receiver
   std::uint32_t channels = 1;   // rings, trees: the array is cut among so many, each with lanes of its own
   Bytes chunk = 0;              // pieces that are passed on one by one (trees, chains, hierarchies); 0: not cut
   std::uint32_t node = 1;       // members per node, ranks in a row: ranks 0 ... node - 1 share the first

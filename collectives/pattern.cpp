@@ -8,6 +8,7 @@ TransferPlan tabulate(const TransferPattern& pattern) {
   plan.ports = pattern.ports;
   plan.roles = pattern.roles;
   plan.eager = pattern.eager;
+  plan.bystanders = pattern.bystanders;
   plan.role_of.reserve(plan.members);
   plan.port.reserve(std::size_t{plan.members} * plan.ports);
   for (std::uint32_t member = 0; member < plan.members; ++member) {

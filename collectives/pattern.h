@@ -32,6 +32,7 @@ struct TransferPattern {
   std::uint32_t ports = 0;  // per member, outgoing and incoming alike
   std::vector<Role> roles;
   bool eager = false;
+  bool bystanders = false;  // members that neither send nor receive do not issue it
   std::function<std::uint32_t(std::uint32_t member)> role_of;
   /// to: no_member where it is not used. Along an axis of the group, axis, direction and to_port depend on the port alone.
   std::function<Port(std::uint32_t member, std::uint32_t port)> port;

@@ -10,13 +10,19 @@ namespace stepsim {
 
 namespace {
 
+std::uint32_t group_of(const CollectiveSpec& spec) {
+  return spec.shape.empty() ? 2 : members(spec.shape);
+}
+
 void validate(const CollectiveSpec& spec) {
   if (spec.kind != CollectiveKind::point_to_point)
     throw InputError("collectives.algorithm",
                      "'point-to-point' does not do " + to_string(spec.kind) + " (use 'torus')");
-  if (!spec.shape.empty() && members(spec.shape) != 2)
-    throw InputError("collectives.shape",
-                     "point-to-point: expected 2 members, found " + std::to_string(members(spec.shape)));
+  const std::uint32_t group = group_of(spec);
+  if (group < 2 || spec.root >= group || spec.to >= group || spec.root == spec.to)
+    throw InputError("collectives.shape", "point-to-point: expected two of " + std::to_string(group) +
+                                              " members, found " + std::to_string(spec.root) + " and " +
+                                              std::to_string(spec.to));
   if (spec.bytes < 0) throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
 }
 
@@ -27,7 +33,8 @@ Role sender(Bytes bytes) {
   return role;
 }
 
-Role receiver() {
+/// Of the receiver and of the bystanders.
+Role idle() {
   Role role;
   role.lanes = {{.first_run = 0, .runs = 0}};
   return role;
@@ -38,12 +45,17 @@ Role receiver() {
 TransferPattern point_to_point_pattern(const CollectiveSpec& spec) {
   validate(spec);
   TransferPattern pattern;
-  pattern.members = 2;
+  pattern.members = group_of(spec);
   pattern.ports = 1;
-  pattern.roles = {sender(spec.bytes), receiver()};
-  pattern.eager = true;
-  pattern.role_of = [](std::uint32_t member) { return member; };
-  pattern.port = [](std::uint32_t member, std::uint32_t) { return Port{.to = member == 0 ? 1 : no_member}; };
+  pattern.roles = {sender(spec.bytes), idle(), idle()};
+  pattern.eager = !spec.rendezvous;
+  pattern.bystanders = pattern.members > 2;
+  pattern.role_of = [from = spec.root, to = spec.to](std::uint32_t member) {
+    return member == from ? 0U : member == to ? 1U : 2U;
+  };
+  pattern.port = [from = spec.root, to = spec.to](std::uint32_t member, std::uint32_t) {
+    return Port{.to = member == from ? to : no_member};
+  };
   return pattern;
 }
 

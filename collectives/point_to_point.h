@@ -1,7 +1,9 @@
-// point_to_point.h: member 0 sends the whole array to member 1 by the cluster's own routes.
+// point_to_point.h: one member (root) sends the whole array to another (to) by the cluster's own routes. The others of
+// the group do not issue it.
 //
 // One transfer: latency of the route + V / rate (cut-through: the latencies of the hops add up, the streaming is not
-// repeated per hop). Eager: it does not wait for the receiver to arrive, as a send into a buffer does.
+// repeated per hop). Eager: it does not wait for the receiver to arrive, as a send into a buffer does; with a rendezvous it
+// does.
 //
 // Source: "How To Scale Your Model", "TPU networking" (hops are pipelined).
 #pragma once
@@ -10,7 +12,7 @@
 
 namespace stepsim {
 
-/// The shape may be left empty; otherwise it must have two members. InputError otherwise.
+/// The shape may be left empty (two members), else it holds both ranks. InputError otherwise.
 TransferPattern point_to_point_pattern(const CollectiveSpec& spec);
 
 /// Seconds; rates hold one entry, of the whole route.

@@ -68,6 +68,9 @@ void CollectiveMethods::add(const std::string& algorithm, bool unasked) {
 
 /// Asked of the algorithms themselves: those that refuse the kind or the shape are no choice.
 void CollectiveMethods::choose() {
+  if (asked_.kind == CollectiveKind::point_to_point && members() != 2) {
+    throw InputError(asked_.algorithm_key, "point-to-point: expected groups of 2, found " + std::to_string(members()));
+  }
   const std::string asked = asked_.algorithm.empty() ? usual_algorithm(scenario_, asked_.kind) : asked_.algorithm;
   const std::vector<std::string> names = asked == "auto" ? algorithms_.names() : std::vector<std::string>{asked};
   std::vector<Problem> refusals;

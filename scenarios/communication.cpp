@@ -208,6 +208,7 @@ Traffic traffic(const Cluster& cluster, const Communication& communication) {
     for (ChipId chip = 0; chip < cluster.chips(); ++chip) feature[chip] = communication.takes_part(chip) ? 1 : 0;
     tell_apart(all.colours, feature);
   }
+  if (!communication.program_of.empty()) tell_apart(all.colours, communication.program_of);
   Kinds kinds;
   std::map<Way, Move> moves;
   for (std::size_t family = 0; family < communication.families.size(); ++family) {

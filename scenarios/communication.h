@@ -44,6 +44,7 @@ struct Communication {
   std::vector<MethodPick> picks;           // of each pattern
   std::vector<std::size_t> pattern_of;     // per request of the plan
   std::function<bool(ChipId)> takes_part;  // empty: every chip does
+  std::vector<std::uint32_t> program_of;   // per chip: what it runs; empty: all the same
 };
 
 /// Each request by the method that the scenario names, or by the one that is fastest by itself. As with placements, a

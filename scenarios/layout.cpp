@@ -84,6 +84,11 @@ class Layout {
 
 void Layout::classes() {
   program_.program_of.assign(symmetry_.classes(), 0);
+  if (!all_.program_of.empty()) {
+    for (ClassId who = 0; who < symmetry_.classes(); ++who) {
+      program_.program_of[who] = all_.program_of[symmetry_.first(who)];
+    }
+  }
   program_.chips_of.clear();
   for (ClassId who = 0; who < symmetry_.classes(); ++who) program_.chips_of.push_back(symmetry_.size(who));
   const auto slow = slow_chips(cluster_);
@@ -186,6 +191,7 @@ std::uint32_t Layout::plan(std::size_t pattern, std::uint32_t group) {
   plan.members = static_cast<std::uint32_t>(family.members(group).size());
   plan.ports = whole.ports;
   plan.eager = whole.eager;
+  plan.bystanders = whole.bystanders;
   std::map<std::uint32_t, std::uint32_t> roles;  // of the pattern -> of the plan
   for (const ClassId who : family.members(group)) {
     const auto [role, is_first] = roles.try_emplace(by_class.role[who], static_cast<std::uint32_t>(plan.roles.size()));

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "collectives/point_to_point.h"
 #include "scenarios/lone_play.h"
 #include "scenarios/placement.h"
 
@@ -25,6 +26,8 @@ class Picker {
   std::pair<FamilyPattern, MethodPick> pick(const CollectiveRequest& request);
 
  private:
+  [[nodiscard]] std::pair<FamilyPattern, MethodPick> send(const CollectiveRequest& request) const;
+
   Scenario healthy_;
   const Mesh& mesh_;
   std::optional<Cluster> built_;  // where the scenario's has faults
@@ -60,7 +63,36 @@ CollectiveMethods& Picker::methods(const CollectiveRequest& request) {
   return *known;
 }
 
+/// NCCL moves sends by its protocol Simple; LL serves those up to 16 KiB (NCCL_P2P_LL_THRESHOLD).
+const Protocol* send_protocol(const std::vector<Protocol>& protocols, Bytes bytes) {
+  constexpr Bytes small = 16 * 1024;
+  const Protocol* best = protocols.empty() ? nullptr : &protocols.back();
+  for (const Protocol& one : protocols) {
+    if (one.name == (bytes <= small ? "LL" : "Simple")) best = &one;
+  }
+  return best;
+}
+
+std::pair<FamilyPattern, MethodPick> Picker::send(const CollectiveRequest& request) const {
+  CollectiveSpec spec;
+  spec.kind = request.kind;
+  spec.shape = mesh_.group_shape(axis_indices(healthy_.strategy, request.axes));
+  spec.bytes = request.bytes;
+  spec.root = request.from;
+  spec.to = request.to;
+  spec.rendezvous = request.rendezvous;
+  const Protocol* protocol = send_protocol(healthy_.protocols, request.bytes);
+  FamilyPattern one;
+  one.pattern = on_the_wire(point_to_point_pattern(spec), protocol == nullptr ? Protocol() : *protocol);
+  one.used = ports_in_use(one.pattern);
+  if (protocol == nullptr) return {std::move(one), {"point-to-point"}};
+  one.hops = protocol->hops;
+  one.launch = protocol->launch;
+  return {std::move(one), {"point-to-point, " + protocol->name}};
+}
+
 std::pair<FamilyPattern, MethodPick> Picker::pick(const CollectiveRequest& request) {
+  if (request.kind == CollectiveKind::point_to_point) return send(request);
   const CollectiveMethods& ways = methods(request);
   if (ways.all().size() == 1) {
     const CollectiveMethod& only = ways.all().front();
@@ -80,6 +112,7 @@ void check_methods(const Scenario& scenario, const std::vector<CollectiveRequest
   std::vector<Problem> problems;
   std::set<std::string> told;
   for (const CollectiveRequest& request : requests) {
+    if (request.kind == CollectiveKind::point_to_point) continue;  // always done
     try {
       picker.methods(request);
     } catch (const InputError& error) {
@@ -97,7 +130,7 @@ Communication communication(const Scenario& scenario, const std::vector<Collecti
   Picker picker(scenario, cluster, mesh);
   Communication all;
   std::map<std::vector<std::string>, std::size_t> families;
-  std::map<std::tuple<std::size_t, CollectiveKind, Bytes>, std::size_t> patterns;
+  std::map<std::tuple<std::size_t, CollectiveKind, Bytes, std::uint32_t, std::uint32_t, bool>, std::size_t> patterns;
   for (const CollectiveRequest& request : requests) {
     const auto [family, new_family] = families.try_emplace(request.axes, all.families.size());
     if (new_family) {
@@ -105,7 +138,9 @@ Communication communication(const Scenario& scenario, const std::vector<Collecti
       all.families.push_back({group_name(request.axes), Groups(mesh.hardware(), shape)});
     }
     const auto [known, is_new] =
-        patterns.try_emplace({family->second, request.kind, request.bytes}, all.patterns.size());
+        patterns.try_emplace({family->second, request.kind, request.bytes, request.from, request.to,
+                              request.rendezvous},
+                             all.patterns.size());
     if (is_new) {
       auto [pattern, pick] = picker.pick(request);
       pattern.family = family->second;

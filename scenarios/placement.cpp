@@ -27,6 +27,13 @@ struct Family {
   std::map<std::vector<int>, std::vector<double>> known;  // by shape: seconds of all uses of each request, alone
 };
 
+/// Between neighbours along any axis of a group: what a send can count on.
+AxisRates worst_axis(const AxisRates& rates) {
+  if (rates.rate.empty()) return rates;
+  return {{*std::min_element(rates.rate.begin(), rates.rate.end())},
+          {*std::max_element(rates.latency.begin(), rates.latency.end())}};
+}
+
 /// Predicts placements of one scenario.
 class Predictor {
  public:
@@ -88,7 +95,9 @@ const std::vector<double>& Predictor::seconds_of(Family& family, const std::vect
   const AxisRates rates = rates_.rates(shape);
   for (const std::size_t r : family.requests) {
     const CollectiveSpec spec = collective_spec(scenario_, requests_[r], shape);
-    entry->second.push_back(algorithms_.at("collectives", spec.algorithm).bound(spec, rates) * requests_[r].uses);
+    const bool sends = spec.kind == CollectiveKind::point_to_point;
+    const AxisRates on = sends ? worst_axis(rates) : rates;
+    entry->second.push_back(algorithms_.at("collectives", spec.algorithm).bound(spec, on) * requests_[r].uses);
   }
   return entry->second;
 }
@@ -174,6 +183,9 @@ CollectiveSpec collective_spec(const Scenario& scenario, const CollectiveRequest
   spec.bytes = request.bytes;
   spec.ring = scenario.ring;
   spec.weighted_parts = scenario.weighted_parts;
+  spec.root = request.from;
+  spec.to = request.to;
+  if (request.kind == CollectiveKind::point_to_point) spec.algorithm = "point-to-point";
   return spec;
 }
 

@@ -21,9 +21,12 @@ void Activations::before(std::uint32_t tape_op, PendingOp& pending) {
   touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
   for (const std::uint32_t tensor : touched) {
     const TensorInstance& instance = tape_.tensors[tensor];
-    if (instance.first == tape_op) pending.memory.push_back(writer_.change("activations", instance.bytes, false));
+    const bool received = op.to >= 0 && op.reads.empty();  // its buffer counts from when it is full
+    if (instance.first == tape_op) pending.memory.push_back(writer_.change("activations", instance.bytes, received));
     if (instance.last == tape_op) pending.memory.push_back(writer_.change("activations", -instance.bytes, true));
   }
+  if (op.at_start != 0) pending.memory.push_back(writer_.change("activations", op.at_start, false));
+  if (op.at_end != 0) pending.memory.push_back(writer_.change("activations", op.at_end, true));
 }
 
 void Activations::after(std::uint32_t tape_op, OpId id) {

@@ -9,6 +9,8 @@ Gradients::Gradients(const Tape& tape, const Strategy& strategy, StepWriter& wri
       data_axes_(group_axes(strategy, {"data"})),
       first_(tape.ops.size(), false),
       last_(tape.ops.size(), false),
+      opens_(tape.ops.size(), false),
+      completes_(tape.ops.size(), false),
       kept_(tape.units.size(), false) {
   if (strategy.zero > 0) {
     shard_axes_ = group_axes(strategy, {"fsdp", "sequence"});
@@ -20,18 +22,22 @@ Gradients::Gradients(const Tape& tape, const Strategy& strategy, StepWriter& wri
 }
 
 void Gradients::find_spans() {
-  // Per unit: the last op so far that adds to it, in the microbatch at hand.
+  // Per unit: the last op so far that adds to it.
   std::vector<std::uint32_t> latest(tape_.units.size(), none);
   for (std::uint32_t i = 0; i < tape_.ops.size(); ++i) {
     if (tape_.ops[i].gradient < 0) continue;
     std::uint32_t& before = latest[static_cast<std::size_t>(tape_.ops[i].gradient)];
-    if (before == none || tape_.ops[before].microbatch != tape_.ops[i].microbatch) {
+    if (before == none || tape_.ops[before].span != tape_.ops[i].span) {
       first_[i] = true;
     } else {
       last_[before] = false;
     }
+    if (before == none) opens_[i] = true;
     last_[i] = true;
     before = i;
+  }
+  for (const std::uint32_t op : latest) {
+    if (op != none) completes_[op] = true;
   }
 }
 
@@ -43,17 +49,13 @@ Bytes Gradients::kept(int unit) const {
   return shard_bytes(tape_.units[static_cast<std::size_t>(unit)], shards_, strategy_.gradient_bytes);
 }
 
-bool Gradients::last_microbatch(std::uint32_t tape_op) const {
-  return tape_.ops[tape_op].microbatch + 1 == strategy_.microbatches;
-}
-
 void Gradients::before(std::uint32_t tape_op, PendingOp& pending) {
   const int unit = tape_.ops[tape_op].gradient;
   if (unit < 0 || !first_[tape_op]) return;
   const bool each_microbatch = strategy_.zero >= 2 && !shard_axes_.empty();
   if (each_microbatch) {
     pending.memory.push_back(writer_.change("buffers", whole(unit), false));
-  } else if (tape_.ops[tape_op].microbatch == 0) {
+  } else if (opens_[tape_op]) {
     pending.memory.push_back(writer_.change("gradients", whole(unit), false));
   }
 }
@@ -61,7 +63,7 @@ void Gradients::before(std::uint32_t tape_op, PendingOp& pending) {
 void Gradients::after(std::uint32_t tape_op, OpId id) {
   const int unit = tape_.ops[tape_op].gradient;
   if (unit < 0 || !last_[tape_op]) return;
-  const bool complete = last_microbatch(tape_op);
+  const bool complete = completes_[tape_op];
   if (strategy_.zero == 0) {
     if (complete) add_to_bucket(unit, id);
     return;

@@ -38,7 +38,6 @@ class Gradients {
  private:
   void find_spans();
   [[nodiscard]] Bytes whole(int unit) const;
-  [[nodiscard]] bool last_microbatch(std::uint32_t tape_op) const;
   [[nodiscard]] OpId reduce_scatter(int unit, OpId gradient, std::int32_t microbatch);
   [[nodiscard]] OpId reduce_over_data(int unit, OpId shard);
   void add_to_bucket(int unit, OpId gradient);
@@ -50,8 +49,10 @@ class Gradients {
   std::vector<std::string> shard_axes_;
   std::vector<std::string> data_axes_;
   std::int64_t shards_ = 1;
-  std::vector<bool> first_;  // per tape op: the first that adds to its unit's gradient in its microbatch
+  std::vector<bool> first_;  // per tape op: the first that adds to its unit's gradient in its span (TapeOp::span)
   std::vector<bool> last_;
+  std::vector<bool> opens_;  // the first of the step
+  std::vector<bool> completes_;
   std::vector<bool> kept_;  // per unit: what is kept until the update has been allocated
   std::vector<Ready> bucket_;
   Bytes bucket_bytes_ = 0;

@@ -8,16 +8,20 @@
 
 namespace stepsim {
 
-StateMemory state_memory(const ModelSpec& model, const Strategy& strategy) {
+StateMemory state_memory(const std::vector<WeightUnit>& units, const Strategy& strategy) {
   const std::int64_t shard = degrees(strategy).shard;
   const auto shards_from = [&](int stage) { return strategy.zero >= stage ? shard : 1; };
   StateMemory memory;
-  for (const WeightUnit& unit : weight_units(model, strategy)) {
+  for (const WeightUnit& unit : units) {
     memory.parameters += shard_bytes(unit, shards_from(3), strategy.weight_bytes);
     memory.gradients += shard_bytes(unit, shards_from(2), strategy.gradient_bytes);
     memory.optimizer += shard_bytes(unit, shards_from(1), 2 * strategy.moment_bytes + strategy.master_bytes);
   }
   return memory;
+}
+
+StateMemory state_memory(const ModelSpec& model, const Strategy& strategy) {
+  return state_memory(weight_units(model, strategy), strategy);
 }
 
 }  // namespace stepsim

@@ -1,4 +1,4 @@
-// plan.cpp: one pass over the unrolled step. Each concern adds to an op what it waits for and what memory it
+// plan.cpp: one pass over the unrolled step of each rank. Each concern adds to an op what it waits for and what memory it
 // changes: tensors (activations.h), weights (weights.h), gradients (gradients.h); the optimizer follows.
 //
 // Ops are appended in an order in which every dependency of a step points backwards, so that no order of a stream
@@ -8,6 +8,7 @@
 #include "schedules/activations.h"
 #include "schedules/checks.h"
 #include "schedules/optimizer.h"
+#include "schedules/stages.h"
 #include "schedules/weights.h"
 #include "sim/input_error.h"
 
@@ -15,45 +16,99 @@ namespace stepsim {
 
 namespace {
 
-PendingOp draft(const TapeOp& tape_op, const Strategy& strategy, const ChipSpec& chip, StepWriter& writer) {
-  const SectionOp& op = *tape_op.op;
-  PendingOp pending = op.communicates()
-                          ? writer.collective(op.collective, {op.axis}, op.array, Queue::own, op.label, op.critical)
-                          : writer.compute(tape_op.phase, op.label, op_time(op, chip, strategy), op.work());
-  set_tag(pending, tape_op.layer, tape_op.microbatch);
-  return pending;
-}
+/// One rank's step, op by op.
+class RankPlan {
+ public:
+  RankPlan(const ModelSpec& model, const Strategy& strategy, const ChipSpec& chip, const PipelineOrder& order, int rank,
+           StepWriter& writer)
+      : model_(model), strategy_(strategy), chip_(chip), writer_(writer) {
+    unroll(tape_, model, strategy, chip, order, rank);
+  }
 
-/// State that is there before the first step; gradients come and go with the step.
-void add_resident_state(const ModelSpec& model, const Strategy& strategy, StepWriter& writer) {
-  const StateMemory state = state_memory(model, strategy);
-  writer.program().resident.push_back(writer.change("parameters", state.parameters, false));
-  writer.program().resident.push_back(writer.change("optimizer", state.optimizer, false));
-}
+  void write() {
+    add_resident_state();
+    Activations activations(tape_, writer_);
+    Weights weights(tape_, strategy_, writer_);
+    Gradients gradients(tape_, strategy_, writer_);
+    for (std::uint32_t v = 0; v < tape_.visits.size(); ++v) {
+      weights.begin_visit(v);
+      for (std::uint32_t i = tape_.visits[v].first; i < tape_.visits[v].last; ++i) {
+        PendingOp pending = draft(tape_.ops[i]);
+        activations.before(i, pending);
+        weights.before(i, pending);
+        gradients.before(i, pending);
+        const OpId id = writer_.add(pending);
+        if (tape_.ops[i].to >= 0) last_message_ = id;
+        activations.after(i, id);
+        gradients.after(i, id);
+      }
+    }
+    gradients.finish();
+    weights.close(update_weights(tape_, model_, strategy_, chip_, gradients, writer_));
+  }
+
+ private:
+  /// State that is there before the first step; gradients come and go with the step.
+  void add_resident_state() {
+    const StateMemory state = state_memory(tape_.units, strategy_);
+    writer_.program().resident.push_back(writer_.change("parameters", state.parameters, false));
+    writer_.program().resident.push_back(writer_.change("optimizer", state.optimizer, false));
+  }
+
+  PendingOp draft(const TapeOp& tape_op) {
+    const SectionOp& op = *tape_op.op;
+    PendingOp pending = tape_op.to >= 0 ? message(tape_op)
+                        : op.communicates()
+                            ? writer_.collective(op.collective, {op.axis}, op.array, Queue::own, op.label, op.critical)
+                            : compute(tape_op);
+    set_tag(pending, tape_op.layer, tape_op.microbatch);
+    return pending;
+  }
+
+  PendingOp compute(const TapeOp& tape_op) {
+    const SectionOp& op = *tape_op.op;
+    Picoseconds work = op.time > Picoseconds(0) ? op.time : op_time(op, chip_, strategy_);
+    if (tape_op.duration != 1) work = from_seconds(to_seconds(work) * tape_op.duration);
+    PendingOp pending = writer_.compute(tape_op.phase, op.label, work, op.work());
+    if (strategy_.pipeline.blocking && last_message_ != none) {
+      pending.waits_for.push_back({last_message_, 0, Event::end});
+    }
+    return pending;
+  }
+
+  /// Blocking: a receive is posted when everything before it has computed.
+  PendingOp message(const TapeOp& tape_op) {
+    const SectionOp& op = *tape_op.op;
+    PendingOp pending =
+        writer_.message(static_cast<std::uint32_t>(tape_op.from), static_cast<std::uint32_t>(tape_op.to), op.array,
+                        strategy_.pipeline.blocking, op.label);
+    constexpr const char* phases[] = {"", "bubble.warmup", "bubble.steady", "bubble.drain"};
+    if (tape_op.waits != PipelinePhase::none) {
+      pending.op.tag.peer = writer_.name(phases[static_cast<std::size_t>(tape_op.waits)]);
+    }
+    if (!strategy_.pipeline.blocking) return pending;
+    if (writer_.last_compute() != none) pending.waits_for.push_back({writer_.last_compute(), 0, Event::end});
+    if (last_message_ != none) pending.waits_for.push_back({last_message_, 0, Event::end});
+    return pending;
+  }
+
+  const ModelSpec& model_;
+  const Strategy& strategy_;
+  const ChipSpec& chip_;
+  StepWriter& writer_;
+  Tape tape_;
+  OpId last_message_ = none;
+};
 
 StepPlan write_step(const ModelSpec& model, const Strategy& strategy, const ChipSpec& chip) {
   StepPlan plan;
+  plan.order = step_order(model, strategy, chip);
   StepWriter writer(plan, strategy.separate_reduce_queue);
-  add_resident_state(model, strategy, writer);
-  Tape tape;
-  unroll(tape, model, strategy);
-  Activations activations(tape, writer);
-  Weights weights(tape, strategy, writer);
-  Gradients gradients(tape, strategy, writer);
-  for (std::uint32_t v = 0; v < tape.visits.size(); ++v) {
-    weights.begin_visit(v);
-    for (std::uint32_t i = tape.visits[v].first; i < tape.visits[v].last; ++i) {
-      PendingOp pending = draft(tape.ops[i], strategy, chip, writer);
-      activations.before(i, pending);
-      weights.before(i, pending);
-      gradients.before(i, pending);
-      const OpId id = writer.add(pending);
-      activations.after(i, id);
-      gradients.after(i, id);
-    }
+  for (std::uint32_t rank = 0; rank < plan.order.ranks.size(); ++rank) {
+    writer.begin_program(rank);
+    RankPlan(model, strategy, chip, plan.order, static_cast<int>(rank), writer).write();
   }
-  gradients.finish();
-  weights.close(update_weights(tape, model, strategy, chip, gradients, writer));
+  plan.executed_flops /= static_cast<double>(plan.order.ranks.size());
   return plan;
 }
 

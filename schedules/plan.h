@@ -1,7 +1,7 @@
 // plan.h: model and strategy -> what each chip does in a step.
 //
 // The program is written with collectives by request (kind, mesh axes, bytes); where they run is decided later, so a
-// plan does not depend on the placement. One program per role: here all chips share one.
+// plan does not depend on the placement. One program per role: one for each rank along the mesh axis "pipeline".
 #pragma once
 
 #include <string>
@@ -9,6 +9,7 @@
 
 #include "collectives/collective.h"
 #include "schedules/model.h"
+#include "schedules/pipeline/order.h"
 #include "schedules/strategy.h"
 #include "sim/program.h"
 #include "topology/chip.h"
@@ -22,13 +23,18 @@ struct CollectiveRequest {
   Bytes bytes = 0;                // full array V of the group
   std::uint32_t uses = 0;         // how often a step issues it
   bool critical = false;          // on the critical path (tensor), else it may float
+  // Of a point-to-point: ranks along the axes, and whether the send waits for its receiver.
+  std::uint32_t from = 0;
+  std::uint32_t to = 1;
+  bool rendezvous = false;
 };
 
 struct StepPlan {
   StepProgram program;  // names, streams, programs; its communicators, plans and routes are still empty
   std::vector<CollectiveRequest> collectives;
-  Picoseconds compute_time;   // sum of the compute ops of one step
-  double executed_flops = 0;  // per chip and step, recomputation included
+  PipelineOrder order;        // that the ranks of the pipeline play
+  Picoseconds compute_time;   // sum of the compute ops of one step, on the rank that has most
+  double executed_flops = 0;  // per chip and step, recomputation included; mean over the pipeline
 };
 
 /// InputError on keys under "model" and "parallelism" when sizes do not divide (with the divisors that fit).
@@ -47,6 +53,7 @@ struct StateMemory {
   Bytes gradients = 0;
   Bytes optimizer = 0;
 };
+/// Of the whole model: with a pipeline a rank holds its stages' part.
 StateMemory state_memory(const ModelSpec& model, const Strategy& strategy);
 
 }  // namespace stepsim

@@ -1,5 +1,7 @@
 #include "schedules/step_writer.h"
 
+#include <algorithm>
+
 namespace stepsim {
 
 StepWriter::StepWriter(StepPlan& plan, bool separate_reduce_queue)
@@ -10,6 +12,13 @@ StepWriter::StepWriter(StepPlan& plan, bool separate_reduce_queue)
     (void)name(phase);
   }
   compute_stream_ = plan_.program.stream("compute", true);
+}
+
+void StepWriter::begin_program(std::uint32_t rank) {
+  program_ = rank;
+  if (plan_.program.programs.size() <= rank) plan_.program.programs.resize(rank + 1);
+  compute_time_ = Picoseconds(0);
+  last_compute_ = none;
 }
 
 NameId StepWriter::name(const std::string& text) {
@@ -29,7 +38,8 @@ PendingOp StepWriter::compute(WorkPhase phase, const std::string& label, Picosec
   pending.op.work = work;
   pending.op.tag.phase = 1 + static_cast<NameId>(phase);
   pending.op.tag.label = name(label);
-  plan_.compute_time += work;
+  compute_time_ += work;
+  plan_.compute_time = std::max(plan_.compute_time, compute_time_);
   plan_.executed_flops += flop;
   return pending;
 }
@@ -40,11 +50,11 @@ StreamId StepWriter::stream(const std::string& axes, Queue queue) {
   return plan_.program.stream((queue == Queue::gather ? "gather " : "reduce ") + axes, false);
 }
 
-CollectiveId StepWriter::request(CollectiveKind kind, const std::vector<std::string>& axes, Bytes bytes,
-                                 bool critical) {
+CollectiveId StepWriter::request(const CollectiveRequest& wanted) {
   const auto next = static_cast<CollectiveId>(plan_.collectives.size());
-  const auto [found, fresh] = requests_.emplace(std::tuple(kind, axes, bytes, critical), next);
-  if (fresh) plan_.collectives.push_back({kind, axes, bytes, 0, critical});
+  const auto [found, fresh] = requests_.emplace(
+      Asked(wanted.kind, wanted.axes, wanted.bytes, wanted.critical, wanted.from, wanted.to, wanted.rendezvous), next);
+  if (fresh) plan_.collectives.push_back(wanted);
   ++plan_.collectives[found->second].uses;
   return found->second;
 }
@@ -54,8 +64,31 @@ PendingOp StepWriter::collective(CollectiveKind kind, const std::vector<std::str
   PendingOp pending;
   pending.op.kind = OpKind::collective;
   pending.op.stream = stream(group_name(axes), queue);
-  pending.op.collective = request(kind, axes, bytes, critical);
+  CollectiveRequest wanted;
+  wanted.kind = kind;
+  wanted.axes = axes;
+  wanted.bytes = bytes;
+  wanted.critical = critical;
+  pending.op.collective = request(wanted);
   pending.op.tag.axis = name(group_name(axes));
+  pending.op.tag.label = name(label);
+  return pending;
+}
+
+PendingOp StepWriter::message(std::uint32_t from, std::uint32_t to, Bytes bytes, bool rendezvous,
+                              const std::string& label, const std::string& queue) {
+  PendingOp pending;
+  pending.op.kind = OpKind::collective;
+  pending.op.stream = plan_.program.stream(queue + " " + std::to_string(from) + ">" + std::to_string(to), false);
+  CollectiveRequest wanted;
+  wanted.kind = CollectiveKind::point_to_point;
+  wanted.axes = {"pipeline"};
+  wanted.bytes = bytes;
+  wanted.from = from;
+  wanted.to = to;
+  wanted.rendezvous = rendezvous;
+  pending.op.collective = request(wanted);
+  pending.op.tag.axis = name("pipeline");
   pending.op.tag.label = name(label);
   return pending;
 }

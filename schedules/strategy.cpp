@@ -10,6 +10,7 @@ Degrees degrees(const Strategy& strategy) {
     if (axis.name == "data") degrees.data *= axis.extent;
     if (axis.name == "fsdp" || axis.name == "sequence") degrees.shard *= axis.extent;
     if (axis.name == "tensor") degrees.tensor *= axis.extent;
+    if (axis.name == "pipeline") degrees.pipeline *= axis.extent;
   }
   return degrees;
 }

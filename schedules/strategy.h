@@ -4,6 +4,7 @@
 //   data      replicas: gradients are all-reduced over it
 //   fsdp      the batch is split over it, and parameters / gradients / optimizer state are sharded as `zero` says
 //   sequence  as fsdp: further batch sharding, weights shard over fsdp and sequence together
+//   pipeline  layers are split over it in stages, which microbatches pass as a schedule says
 //   tensor    matmuls are split over it (heads, F), activations are sharded between them
 #pragma once
 
@@ -11,16 +12,25 @@
 #include <string>
 #include <vector>
 
+#include "schedules/pipelining.h"
 #include "topology/mesh.h"
 
 namespace stepsim {
 
 enum class Checkpoints { none, full, per_layer };
 
+/// Where a schedule cuts sequences (PipelineStrategy::segments): the index-th of count equal parts.
+struct SequencePart {
+  int index = 0;
+  int count = 1;
+};
+
 struct Strategy {
-  std::vector<MeshAxis> mesh;          // in mesh order, outermost first
-  std::int64_t batch_tokens = 0;       // global, per step
-  std::int64_t microbatches = 1;       // gradient accumulation
+  std::vector<MeshAxis> mesh;     // in mesh order, outermost first
+  std::int64_t batch_tokens = 0;  // global, per step
+  std::int64_t microbatches = 1;  // gradient accumulation; what a pipeline is filled with
+  PipelineStrategy pipeline;
+  SequencePart part;                   // of each sequence that is at hand
   int zero = 3;                        // 0 none, 1 optimizer, 2 + gradients, 3 + weights (= FSDP)
   int prefetch = 1;                    // layers' weights gathered ahead of use (0: gathered when needed)
   bool reshard_after_forward = true;   // free gathered weights after the forward and gather again in the backward
@@ -43,6 +53,7 @@ struct Degrees {
   std::int64_t data = 1;
   std::int64_t shard = 1;  // fsdp x sequence
   std::int64_t tensor = 1;
+  std::int64_t pipeline = 1;
   [[nodiscard]] std::int64_t batch() const { return data * shard; }
 };
 Degrees degrees(const Strategy& strategy);

@@ -19,13 +19,11 @@ Weights::Weights(const Tape& tape, const Strategy& strategy, StepWriter& writer)
 void Weights::find_residencies() {
   constexpr std::size_t closed = SIZE_MAX;
   std::vector<std::size_t> open(tape_.units.size(), closed);
-  std::int32_t microbatch = 0;
+  std::int32_t stay = 0;
   for (std::uint32_t v = 0; v < tape_.visits.size(); ++v) {
     const Visit& visit = tape_.visits[v];
-    if (strategy_.reshard_after_forward || visit.microbatch != microbatch) {
-      std::fill(open.begin(), open.end(), closed);
-    }
-    microbatch = visit.microbatch;
+    if (visit.stay != stay) std::fill(open.begin(), open.end(), closed);
+    stay = visit.stay;
     for (std::uint32_t i = visit.first; i < visit.last; ++i) {
       const int unit = tape_.ops[i].weight;
       if (unit < 0) continue;

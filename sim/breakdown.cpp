@@ -19,6 +19,8 @@ Part part_of(const StepProgram& program, const Stretch& stretch) {
       return {Reason::compute, tag().phase};
     case Reason::exposed:
       return {Reason::exposed, tag().axis};
+    case Reason::straggler:
+      return {Reason::straggler, tag().peer};
     default:
       return {stretch.reason, 0};
   }
@@ -31,7 +33,7 @@ std::string name_of(const StepProgram& program, const Part& part) {
     case Reason::exposed:
       return "exposed." + program.names[part.second];
     case Reason::straggler:
-      return "straggler";
+      return part.second == 0 ? "straggler" : program.names[part.second];
     case Reason::run_ahead:
       return "idle.run_ahead";
     case Reason::end:

@@ -10,7 +10,7 @@ namespace stepsim {
 enum class Reason : std::uint8_t {
   compute,    // op: the compute op
   exposed,    // op: the collective or transfer in flight
-  straggler,  // op: the open collective whose peer has nothing for this class yet
+  straggler,  // op: the open collective whose peer has nothing for this class yet (Tag::peer says what that counts as)
   run_ahead,  // the step before last had to end first
   end,        // no compute op follows
 };

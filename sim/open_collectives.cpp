@@ -104,6 +104,7 @@ void OpenCollectives::set_up_members(Open& one) const {
   for (std::uint32_t m = 0; m < members; ++m) {
     one.members[m].sends_left = index.sends(m);
     one.members[m].receives_left = index.receives(m);
+    if (index.plan().bystanders && index.sends(m) == 0 && index.receives(m) == 0) --one.members_left;
     Slot* const slots = one.of(m);
     for (std::uint32_t lane = 0; lane < index.lanes(m); ++lane) slots[lane].run = index.first_run(m, lane) & max_run;
     for (std::uint32_t p = 0; p < index.ports(); ++p) {

@@ -56,6 +56,7 @@ struct Tag {
   NameId phase = 0;
   NameId axis = 0;   // of a collective: the mesh axes of its group ("fsdp"), for exposed.<axis>
   NameId label = 0;  // "mlp.in", "all-gather mlp.in"
+  NameId peer = 0;   // of a collective: what waiting for a peer counts as in the breakdown; 0: straggler
   std::int32_t layer = -1;
   std::int32_t microbatch = -1;
 };

@@ -49,7 +49,18 @@ std::map<std::pair<StreamId, CommunicatorId>, std::vector<CollectiveId>> issued(
   return order;
 }
 
-/// The k-th collective of a group on a stream is the same for all its members.
+/// Of these, those that both members of a group take part in.
+std::vector<CollectiveId> common(const StepProgram& all, const std::vector<CollectiveId>& issued, std::uint32_t group,
+                                 std::uint32_t a, std::uint32_t b) {
+  std::vector<CollectiveId> both;
+  for (const CollectiveId id : issued) {
+    const TransferPlan& plan = all.plans[all.collectives[id].plan(group)];
+    if (!plan.bystanders || (plan.takes_part(a) && plan.takes_part(b))) both.push_back(id);
+  }
+  return both;
+}
+
+/// The k-th collective of a group on a stream is the same for all its members that take part.
 void check_order(const StepProgram& program) {
   std::vector<std::map<std::pair<StreamId, CommunicatorId>, std::vector<CollectiveId>>> orders;
   for (const Program& one : program.programs) orders.push_back(issued(program, one));
@@ -61,7 +72,12 @@ void check_order(const StepProgram& program) {
       const std::uint32_t b = program.program_of[who];
       if (a == b) continue;
       for (StreamId s = 0; s < program.streams.size(); ++s) {
-        if (orders[a][{s, c}] != orders[b][{s, c}]) {
+        if (orders[a][{s, c}] == orders[b][{s, c}]) continue;
+        const auto of = [&](std::uint32_t one) {
+          const std::uint32_t group = communicator.group_of[who];
+          return common(program, orders[one][{s, c}], group, communicator.rank_of[first], communicator.rank_of[who]);
+        };
+        if (of(a) != of(b)) {
           fail("classes " + std::to_string(first) + " and " + std::to_string(who) +
                " issue different collectives to '" + communicator.name + "' on stream '" + program.streams[s] + "'");
         }

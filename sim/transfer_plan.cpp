@@ -55,6 +55,15 @@ void check(const TransferPlan& plan) {
   });
 }
 
+bool TransferPlan::takes_part(std::uint32_t member) const {
+  if (!bystanders) return true;
+  bool part = false;
+  for_each_run(*this, [&](std::uint32_t sender, const Run& run) {
+    part = part || sender == member || port[static_cast<std::size_t>(sender) * ports + run.port].to == member;
+  });
+  return part;
+}
+
 Bytes bytes_sent(const TransferPlan& plan, std::uint32_t member) {
   const Role& role = plan.roles.at(plan.role_of.at(member));
   Bytes sum = 0;

@@ -69,6 +69,10 @@ struct TransferPlan {
   std::vector<std::uint32_t> role_of;  // per member
   std::vector<Port> port;              // [member * ports + port]
   bool eager = false;                  // sends do not wait for the receiver's arrival
+  bool bystanders = false;             // members that neither send nor receive do not issue it
+
+  /// Does the member issue it?
+  [[nodiscard]] bool takes_part(std::uint32_t member) const;
 };
 
 /// Checks that the plan is whole: indices in range, every need can be met, nothing is delivered to a port that no
