@@ -11,6 +11,7 @@ bool Protocol::serves(const std::string& algorithm) const {
 }
 
 TransferPattern on_the_wire(TransferPattern pattern, const Protocol& protocol) {
+  if (protocol.share == protocol.of) return pattern;
   for (Role& role : pattern.roles) {
     for (Run& run : role.runs) {
       const Int128 bytes = static_cast<Int128>(run.bytes) * protocol.of + protocol.share - 1;

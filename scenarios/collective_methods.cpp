@@ -66,7 +66,8 @@ void CollectiveMethods::add(const std::string& algorithm, bool unasked) {
   }
 }
 
-/// Asked of the algorithms themselves: those that refuse the kind or the shape are no choice.
+/// Asked of the algorithms themselves: those that refuse the kind or the shape are no choice. The usual one is taken at
+/// its word: it refuses when its pattern is wanted.
 void CollectiveMethods::choose() {
   if (asked_.kind == CollectiveKind::point_to_point && members() != 2) {
     throw InputError(asked_.algorithm_key, "point-to-point: expected groups of 2, found " + std::to_string(members()));
@@ -78,7 +79,8 @@ void CollectiveMethods::choose() {
     const Algorithm& algorithm = algorithms_.at(asked_.algorithm_key, name);
     if (asked == "auto" && members() > algorithm.tried_up_to) continue;
     try {
-      static_cast<void>(algorithm.pattern(spec({name, SIZE_MAX, name}, members())));
+      if (asked == "auto" || !asked_.algorithm.empty())
+        static_cast<void>(algorithm.pattern(spec({name, SIZE_MAX, name}, members())));
     } catch (const InputError& error) {
       refusals.insert(refusals.end(), error.problems().begin(), error.problems().end());
       continue;

@@ -22,6 +22,7 @@ std::vector<Ratio> ratios(Section& cluster, const std::string& name) {
     cluster.problem(name, "expected a list with a ratio of 1 or more per tier below the top, such as [2]");
     return all;
   }
+  if (value->items.empty()) cluster.findings().resolve(cluster.full(name), "[]", value->origin);
   YamlValue map;
   map.kind = YamlValue::Kind::map;
   for (std::size_t i = 0; i < value->items.size(); ++i) map.set({std::to_string(i), value->place}, value->items[i]);

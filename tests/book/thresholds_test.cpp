@@ -146,7 +146,7 @@ TEST(Thresholds, CardsOverPcie) {
       "cluster: rtx4080-x4\n"
       "model: {layers: 2, d_model: 4096, d_ff: 16384, attention: none, gated: false, elementwise: false}\n"
       "parallelism: {mesh: {data: 4}, zero: 0, bucket: 1 MB, batch: 64Ki}\n"
-      "collectives: {ring: one_way}\nallow_oom: true\n";
+      "collectives: {ring: one_way, algorithm: torus}\nallow_oom: true\n";
   sides.high = 16384;
   const double book = peak / 10e9;
   check(sides, {"DP over PCIe, four cards", book, book * 3 / 4, "(N-1)/N", "cluster.staging_latency=1 us",

@@ -180,7 +180,7 @@ std::vector<FoldCase> joined() {
       {"host_two_switches", host("2, 2", 4, 1, true), mesh("data: 4", "zero: 0"), 0, {llama}},
       {"host_two_roots", host("2, 2", 4, 2, true), mesh("fsdp: 4"), 0, {ring("one_way")}},
       {"host_uneven_switches", host("3, 1", 4, 1, true), mesh("fsdp: 4"), 0, {max_latency}},
-      {"host_staged", host("1, 1, 1, 1", 4, 1, false), mesh("data: 4", "zero: 0"), 1},
+      {"host_staged", host("1, 1, 1, 1", 4, 1, false), mesh("data: 4", "zero: 0"), 1, {"collectives.algorithm=torus"}},
       {"host_staged_two_roots", host("4, 4", 8, 2, false), mesh("fsdp: 8"), 0, {llama}},
       {"host_staged_uneven", host("3, 2, 1", 6, 2, false), mesh("data: 2, fsdp: 3", "zero: 1")},
       {"host_tensor", host("2, 2", 4, 2, false), mesh("fsdp: 2, tensor: 2"), 0, {llama}},

@@ -210,6 +210,8 @@ TEST(Resolved, DefaultsAreListed) {
       {"collectives.ring", "halves"},
       {"collectives.parts", "equal"},
       {"collectives.chunk", "512 KiB"},
+      {"collectives.algorithm", "torus"},
+      {"collectives.protocol", "auto"},
       {"simulation.fold", "auto"},
       {"simulation.latency_model", "additive"},
       {"simulation.max_steps", "10"},
@@ -262,9 +264,10 @@ std::set<std::string> reference_keys() {
   return keys;
 }
 
-/// mesh.fsdp, flops.bf16, expect.0 and faults.links.0 are rows AXIS, DTYPE and N.
+/// mesh.fsdp, flops.bf16, protocols.LL, expect.0 and faults.links.0 are rows AXIS, DTYPE, NAME and N.
 std::string generic(const std::string& key) {
   std::string text = std::regex_replace(key, std::regex("^(parallelism\\.(mesh|placement))\\..*"), "$1.AXIS");
+  text = std::regex_replace(text, std::regex("^(cluster\\.protocols)\\.[^.]+"), "$1.NAME");
   text = std::regex_replace(text, std::regex("^(expect|faults\\.[a-z]+)\\.[0-9]+"), "$1.N");
   return std::regex_replace(text, std::regex("^(cluster\\.chip\\.flops)\\..*"), "$1.DTYPE");
 }
