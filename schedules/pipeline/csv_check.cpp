@@ -161,8 +161,8 @@ class Checker {
     std::set<std::int32_t> numbers;
     for (const auto& [stage, first] : stages) numbers.insert(stage);
     for (const auto& [microbatch, found] : firsts) microbatches_.insert(microbatch);
-    check_gaps("stage", numbers);
-    check_gaps("microbatch", microbatches_);
+    check_gaps("stage", "stages", numbers);
+    check_gaps("microbatch", "microbatches", microbatches_);
     for (const auto& [microbatch, found] : firsts) {
       if (found.size() == stages.size() || problems_.full()) continue;
       if (2 * found.size() < stages.size()) {
@@ -183,14 +183,14 @@ class Checker {
     }
   }
 
-  void check_gaps(const std::string& what, const std::set<std::int32_t>& numbers) {
+  void check_gaps(const std::string& one, const std::string& many, const std::set<std::int32_t>& numbers) {
     std::int32_t next = 0;
     for (const std::int32_t number : numbers) {
       if (number > next) {
+        const std::string first = std::to_string(next);
         const std::string gap =
-            what + (number == next + 1 ? " " + std::to_string(next)
-                                       : "s " + std::to_string(next) + " to " + std::to_string(number - 1));
-        problems_.add_file("no action of " + gap + ": expected every " + what + " from 0 to " +
+            number == next + 1 ? one + " " + first : many + " " + first + " to " + std::to_string(number - 1);
+        problems_.add_file("no action of " + gap + ": expected every " + one + " from 0 to " +
                            std::to_string(*numbers.rbegin()));
       }
       next = number + 1;
@@ -228,9 +228,17 @@ class Checker {
       const Action& action = one->what.action;
       const std::int32_t home = order.rank(action.stage, action.microbatch);
       if (one->rank == home || !said.insert({action.stage, one->rank}).second) continue;
-      const std::string whose = order.copies() == 2 ? " of microbatch " + std::to_string(action.microbatch) : "";
-      problems_.add(*one, to_string(action) + ": stage " + std::to_string(action.stage) + whose + " is on rank " +
-                              std::to_string(home) + ", a stage is on one rank");
+      const std::string stage = to_string(action) + ": stage " + std::to_string(action.stage);
+      const std::string there = " is on rank " + std::to_string(home);
+      if (order.copies() == 2) {
+        problems_.add(*one, stage + " of microbatch " + std::to_string(action.microbatch) + there +
+                                ": two copies, microbatches from " + std::to_string(order.units / 2) +
+                                " on go the other way");
+      } else {
+        problems_.add(*one, stage + there +
+                                ": expected it on one rank (or in two copies, each with half of the "
+                                "microbatches, on mirrored ranks)");
+      }
     }
     if (said.empty()) check_shares(order);
   }

@@ -91,7 +91,9 @@ std::string unknown_letters(std::string_view word) {
   std::string upper(word);
   for (char& c : upper) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   const bool is_known = std::find(known.begin(), known.end(), upper) != known.end();
-  const std::string near = is_known ? upper : nearest(upper, known);
+  const std::string near = is_known          ? upper
+                           : word.size() > 1 ? nearest(upper, known)
+                                             : "";  // one letter is near to all
   return "unknown action " + shown(word) + (near.empty() ? "" : ", did you mean '" + near + "'?") + " (known: " + list +
          ")";
 }

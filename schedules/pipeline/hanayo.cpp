@@ -3,8 +3,8 @@
 //
 // Wave placement with v = 2w stages a rank (w waves; v = 2 is the V). A greedy list scheduler plays the ranks with the
 // costs that it is given: a rank that is free takes, of what has its inputs, a backward before a forward, then the deeper
-// forward, then the older microbatch. A microbatch enters only while fewer than p are under way, which holds the
-// activations to v p stages a rank.
+// forward, then the older microbatch. At most 2p - 1 microbatches are under way at once (fewer would starve the ranks, all
+// at once would hold m activations), so a rank holds the activations of 2p - 1 microbatches at most.
 // Source: Liu et al., SC23, arXiv 2308.15762, section 3 (prose and figures).
 #include <algorithm>
 #include <queue>
@@ -25,7 +25,7 @@ class Greedy {
         free_(static_cast<std::size_t>(sizes.ranks), true) {}
 
   PipelineOrder make() {
-    while (entered_ < std::min(sizes_.ranks, sizes_.microbatches)) enter();
+    while (entered_ < std::min(2 * sizes_.ranks - 1, sizes_.microbatches)) enter();
     start_all();
     while (!events_.empty()) {
       const Ticks now = events_.top().time;
