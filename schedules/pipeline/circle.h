@@ -18,7 +18,7 @@ std::optional<Action> consumer(const PipelineOrder& order, const Action& action)
 /// A rank that cannot go on.
 struct Stuck {
   Action at;
-  std::size_t position = 0;  // in the rank's list
+  std::size_t position = 0;  // its cell in the rank's list, from 0
   Action awaited;            // what it needs, or for a send the action that would take it
   std::int32_t rank = -1;    // whose that is; -1: this rank is not stuck
   bool sending = false;      // it cannot hand over the result of `at`

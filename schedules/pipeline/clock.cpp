@@ -184,18 +184,28 @@ class Player {
     for (const std::int32_t sender : std::exchange(senders_[static_cast<std::size_t>(rank)], {})) wake(sender);
   }
 
+  /// Where an action of the list stands as a cell, from 0.
+  [[nodiscard]] std::size_t cell(std::size_t rank, std::size_t position) const {
+    if (options_.cells != nullptr) return static_cast<std::size_t>((*options_.cells)[rank][position]) - 1;
+    const RankOrder& list = order_.ranks[rank];
+    const auto pairs = std::count_if(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(position),
+                                     [](const Action& action) { return action.fused; });
+    return position - static_cast<std::size_t>(pairs);
+  }
+
   [[nodiscard]] std::vector<Stuck> stuck() const {
     std::vector<Stuck> all;
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
       const Rank& state = ranks_[r];
       if (!state.sends.empty()) {
         const Action taker = *consumer(order_, state.sends.front());
-        all.push_back({state.sends.front(), state.next - 1, taker, order_.rank(taker.stage, taker.microbatch), true});
+        all.push_back(
+            {state.sends.front(), cell(r, state.next - 1), taker, order_.rank(taker.stage, taker.microbatch), true});
       } else if (state.next < order_.ranks[r].size()) {
         const Action& action = order_.ranks[r][state.next];
         Awaited awaited = awaits(action);
         if (awaited.ready != not_yet && action.fused) awaited = awaits(order_.ranks[r][state.next + 1]);
-        all.push_back({action, state.next, awaited.what, awaited.rank, false});
+        all.push_back({action, cell(r, state.next), awaited.what, awaited.rank, false});
       } else {
         all.push_back({});
       }

@@ -9,6 +9,11 @@ void add_gpipe(Registry<PipelineFamily>& families);
 void add_one_forward_one_backward(Registry<PipelineFamily>& families);
 void add_interleaved(Registry<PipelineFamily>& families);
 void add_looped_bfs(Registry<PipelineFamily>& families);
+void add_seq1f1b(Registry<PipelineFamily>& families);
+void add_grouped_interleaved(Registry<PipelineFamily>& families);
+void add_dualpipe(Registry<PipelineFamily>& families);
+void add_chimera(Registry<PipelineFamily>& families);
+void add_hanayo(Registry<PipelineFamily>& families);
 void add_zero_bubble(Registry<PipelineFamily>& families);
 
 }  // namespace stepsim

@@ -10,6 +10,11 @@ const Registry<PipelineFamily>& pipeline_families() {
     add_one_forward_one_backward(families);
     add_interleaved(families);
     add_looped_bfs(families);
+    add_seq1f1b(families);
+    add_grouped_interleaved(families);
+    add_dualpipe(families);
+    add_chimera(families);
+    add_hanayo(families);
     add_zero_bubble(families);
     return families;
   }();

@@ -11,6 +11,7 @@
 #include "collectives/msccl.h"
 #include "scenarios/import_nccl.h"
 #include "scenarios/import_smi.h"
+#include "schedules/pipeline/csv.h"
 #include "sim/input_error.h"
 
 namespace stepsim::testing {
@@ -79,6 +80,30 @@ inline bool read_msccl(const std::string& text) {
     return true;
   } catch (const InputError& error) {
     require_place(error);
+    return false;
+  }
+}
+
+/// A schedule that is taken is whole, comes back from what is written of it, and has its stages on its ranks.
+inline bool read_pipeline_schedule(const std::string& text) {
+  try {
+    const ImportedOrder read = read_pipeline_csv(text, "schedule.csv");
+    std::size_t actions = 0;
+    for (const RankOrder& list : read.order.ranks) actions += list.size();
+    const auto results = static_cast<std::size_t>(read.order.stages) * static_cast<std::size_t>(read.order.units);
+    require(actions >= 2 * results && actions <= 3 * results, "every stage has a forward and a backward of every one");
+    const std::string written = write_pipeline_csv(read.order, read.idle);
+    const ImportedOrder again = read_pipeline_csv(written, "schedule.csv");
+    require(again.order.ranks == read.order.ranks && again.order.rank_of == read.order.rank_of, "the same order again");
+    require(write_pipeline_csv(again.order, again.idle) == written, "and the same text");
+    const ImportedOrder lowered = read_pipeline_csv(write_pipeline_csv_with_communication(read.order), "schedule.csv");
+    require(lowered.order.ranks == read.order.ranks, "communication changes no order");
+    return true;
+  } catch (const InputError& error) {
+    require(!error.problems().empty(), "a refusal says what is wrong");
+    for (const Problem& problem : error.problems()) {
+      require(!problem.message.empty() && problem.place.file == "schedule.csv", "a refusal says where");
+    }
     return false;
   }
 }

@@ -88,5 +88,9 @@ TEST(Parsers, DamagedAlgorithmsAreReadOrRefused) {
   EXPECT_NO_THROW(damage_all("collectives/msccl", read_msccl, 13 + 10));
 }
 
+TEST(Parsers, DamagedSchedulesAreReadOrRefused) {
+  EXPECT_NO_THROW(damage_all("pipeline/csv_seeds", read_pipeline_schedule, 10));
+}
+
 }  // namespace
 }  // namespace stepsim::testing

@@ -69,5 +69,9 @@ INSTANTIATE_TEST_SUITE_P(Vectors, PublishedOrder,
                                                       "torch_interleaved_zb", "looped_bfs", "zb_h1", "zb_h2"})),
                          vector_name);
 
+INSTANTIATE_TEST_SUITE_P(
+    MoreVectors, PublishedOrder,
+    ::testing::ValuesIn(vectors({"seq1f1b", "grouped_interleaved", "dualpipe", "dualpipev", "chimera"})), vector_name);
+
 }  // namespace
 }  // namespace stepsim
