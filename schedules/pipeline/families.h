@@ -10,5 +10,6 @@ void add_one_forward_one_backward(Registry<PipelineFamily>& families);
 void add_interleaved(Registry<PipelineFamily>& families);
 void add_looped_bfs(Registry<PipelineFamily>& families);
 void add_zero_bubble(Registry<PipelineFamily>& families);
+void add_zero_bubble_auto(Registry<PipelineFamily>& families);
 
 }  // namespace stepsim

@@ -11,6 +11,7 @@ const Registry<PipelineFamily>& pipeline_families() {
     add_interleaved(families);
     add_looped_bfs(families);
     add_zero_bubble(families);
+    add_zero_bubble_auto(families);
     return families;
   }();
   return all;
