@@ -11,5 +11,7 @@ void add_interleaved(Registry<PipelineFamily>& families);
 void add_looped_bfs(Registry<PipelineFamily>& families);
 void add_zero_bubble(Registry<PipelineFamily>& families);
 void add_zero_bubble_auto(Registry<PipelineFamily>& families);
+void add_torch_zbv(Registry<PipelineFamily>& families);
+void add_zbv_auto(Registry<PipelineFamily>& families);
 
 }  // namespace stepsim

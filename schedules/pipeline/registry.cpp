@@ -12,6 +12,8 @@ const Registry<PipelineFamily>& pipeline_families() {
     add_looped_bfs(families);
     add_zero_bubble(families);
     add_zero_bubble_auto(families);
+    add_torch_zbv(families);
+    add_zbv_auto(families);
     return families;
   }();
   return all;
