@@ -13,5 +13,7 @@ void add_zero_bubble(Registry<PipelineFamily>& families);
 void add_zero_bubble_auto(Registry<PipelineFamily>& families);
 void add_torch_zbv(Registry<PipelineFamily>& families);
 void add_zbv_auto(Registry<PipelineFamily>& families);
+void add_controllable_memory(Registry<PipelineFamily>& families);
+void add_v_one_forward_one_backward(Registry<PipelineFamily>& families);
 
 }  // namespace stepsim

@@ -14,6 +14,8 @@ const Registry<PipelineFamily>& pipeline_families() {
     add_zero_bubble_auto(families);
     add_torch_zbv(families);
     add_zbv_auto(families);
+    add_controllable_memory(families);
+    add_v_one_forward_one_backward(families);
     return families;
   }();
   return all;
