@@ -15,5 +15,6 @@ void add_torch_zbv(Registry<PipelineFamily>& families);
 void add_zbv_auto(Registry<PipelineFamily>& families);
 void add_controllable_memory(Registry<PipelineFamily>& families);
 void add_v_one_forward_one_backward(Registry<PipelineFamily>& families);
+void add_v_adaptive(Registry<PipelineFamily>& families);
 
 }  // namespace stepsim

@@ -16,6 +16,7 @@ const Registry<PipelineFamily>& pipeline_families() {
     add_zbv_auto(families);
     add_controllable_memory(families);
     add_v_one_forward_one_backward(families);
+    add_v_adaptive(families);
     return families;
   }();
   return all;
