@@ -58,7 +58,7 @@ class Greedy {
         ranks_(static_cast<std::size_t>(ranks)),
         order_(empty_order(ranks, microbatches, v_placement(ranks))) {}
 
-  /// What went wrong: "" or "rank 2 has no room for 1F5".
+  /// Where it came to a stop, with no room or no input: "" or "1F5 on rank 2".
   std::string plan() {
     first_forwards();
     even_out();
@@ -120,11 +120,8 @@ class Greedy {
     const int mb = now.done[kind];
     const int stage = kind == f_there || kind == i_back || kind == w_back ? rank : 2 * p_ - 1 - rank;
     const Action action = is_forward(kind) ? forward(stage, mb) : input_gradient(stage, mb);
-    const char* reason = !made(kind, rank)                                      ? "has to make "
-                         : after(rank, is_forward(kind) ? 1 : 0) > costs_.limit ? "has no room for "
-                                                                                : nullptr;
-    if (reason != nullptr) {
-      if (problem_.empty()) problem_ = "rank " + std::to_string(rank) + " " + reason + to_string(action);
+    if (!made(kind, rank) || after(rank, is_forward(kind) ? 1 : 0) > costs_.limit) {
+      if (problem_.empty()) problem_ = to_string(action) + " on rank " + std::to_string(rank);
       return;
     }
     const double lasts = is_forward(kind) ? costs_.forward : costs_.input;
@@ -304,8 +301,8 @@ std::vector<std::string> refuse(const PipelineSizes& sizes) {
   if (!problems.empty() || with.limit >= enough) return problems;
   const std::string problem = best_plan(sizes, with).problem;
   if (!problem.empty()) {
-    problems.push_back("memory limit = " + format_units(with.limit) + ": " + problem + "; 2p chunks, " +
-                       format_units(enough) + ", are always enough");
+    problems.push_back("memory limit = " + format_units(with.limit) + ": the plan comes to a stop at " + problem +
+                       "; 2p chunks, " + format_units(enough) + ", are always enough");
   }
   return problems;
 }
