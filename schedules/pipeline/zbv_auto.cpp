@@ -298,7 +298,7 @@ std::vector<std::string> refuse(const PipelineSizes& sizes) {
   const Costs with = costs(sizes);
   std::vector<std::string> problems = activation_refusals(with.activation);
   const double enough = 2 * sizes.ranks * with.activation.after_forward;
-  if (!problems.empty() || with.limit >= enough) return problems;
+  if (!problems.empty()) return problems;
   const std::string problem = best_plan(sizes, with).problem;
   if (!problem.empty()) {
     problems.push_back("memory limit = " + format_units(with.limit) + ": the plan comes to a stop at " + problem +
