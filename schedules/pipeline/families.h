@@ -15,5 +15,11 @@ void add_dualpipe(Registry<PipelineFamily>& families);
 void add_chimera(Registry<PipelineFamily>& families);
 void add_hanayo(Registry<PipelineFamily>& families);
 void add_zero_bubble(Registry<PipelineFamily>& families);
+void add_zero_bubble_auto(Registry<PipelineFamily>& families);
+void add_torch_zbv(Registry<PipelineFamily>& families);
+void add_zbv_auto(Registry<PipelineFamily>& families);
+void add_controllable_memory(Registry<PipelineFamily>& families);
+void add_v_one_forward_one_backward(Registry<PipelineFamily>& families);
+void add_v_adaptive(Registry<PipelineFamily>& families);
 
 }  // namespace stepsim

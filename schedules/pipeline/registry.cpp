@@ -16,6 +16,12 @@ const Registry<PipelineFamily>& pipeline_families() {
     add_chimera(families);
     add_hanayo(families);
     add_zero_bubble(families);
+    add_zero_bubble_auto(families);
+    add_torch_zbv(families);
+    add_zbv_auto(families);
+    add_controllable_memory(families);
+    add_v_one_forward_one_backward(families);
+    add_v_adaptive(families);
     return families;
   }();
   return all;

@@ -63,11 +63,13 @@ std::string vector_name(const ::testing::TestParamInfo<Vector>& info) {
   return name + "_" + std::to_string(info.param.place);
 }
 
-INSTANTIATE_TEST_SUITE_P(Vectors, PublishedOrder,
-                         ::testing::ValuesIn(vectors({"gpipe", "1f1b", "interleaved_1f1b",
-                                                      "megatron_interleaved_overlap", "torch_interleaved_1f1b_flex",
-                                                      "torch_interleaved_zb", "looped_bfs", "zb_h1", "zb_h2"})),
-                         vector_name);
+INSTANTIATE_TEST_SUITE_P(
+    Vectors, PublishedOrder,
+    ::testing::ValuesIn(vectors({"gpipe", "1f1b", "interleaved_1f1b", "megatron_interleaved_overlap",
+                                 "torch_interleaved_1f1b_flex", "torch_interleaved_zb", "looped_bfs", "zb_h1", "zb_h2",
+                                 "zb_1p_auto", "zb_2p_auto", "zb_auto_profiled", "torch_zbv", "zbv_auto", "zbv_auto_mw",
+                                 "v_half", "v_min", "v_1f1b", "v_adaptive"})),
+    vector_name);
 
 INSTANTIATE_TEST_SUITE_P(
     MoreVectors, PublishedOrder,

@@ -1,0 +1,27 @@
+#include "schedules/pipeline/limits.h"
+
+#include <array>
+#include <charconv>
+
+namespace stepsim {
+
+std::string format_units(double units) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), units).ptr;
+  return {text.data(), end};
+}
+
+std::vector<std::string> activation_refusals(const ActivationUnits& activation) {
+  std::vector<std::string> problems;
+  if (!(activation.after_forward > 0)) {
+    problems.push_back("activation after F = " + format_units(activation.after_forward) + ": expected more than 0");
+  }
+  if (!(activation.after_input >= 0 && activation.after_input <= activation.after_forward)) {
+    problems.push_back("activation after I = " + format_units(activation.after_input) +
+                       ": expected at least 0 and at most what is held after F, " +
+                       format_units(activation.after_forward));
+  }
+  return problems;
+}
+
+}  // namespace stepsim
