@@ -123,7 +123,7 @@ TEST(PipelineCsv, ManyProblemsAreCutShort) {
   EXPECT_THAT(found.back().message, HasSubstr("only the first 100 problems"));
 }
 
-TEST(PipelineCsv, EverySchedulesComesBackAsItWasWritten) {
+TEST(PipelineCsv, EveryScheduleComesBackAsItWasWritten) {
   int orders = 0;
   for_all_schedules([&](const std::string& name, const PipelineSizes& sizes, const PipelineOrder& order) {
     SCOPED_TRACE(described(name, sizes));

@@ -133,7 +133,7 @@ TEST(BlockingSends, TheCircleOfSendsAndReceivesIsNamed) {
             "rank 1 at cell 4 (1SEND_B0) until rank 0 comes to 0RECV_B0");
 }
 
-// By hand: F = B = 1 and latency 1. Rank 0: F0 0-1, meets rank 1 at 1, both on at 2; F1 2-3; rank 1: F0 2-3, B0 3-5.
+// By hand, F 1, B 2, latency 1: rank 0 has 0F0 at 1, both ranks go on at 2; 1F0 3, 1B0 5, both at 6, 0B0 8.
 TEST(BlockingSends, TimesOfTheMeeting) {
   const std::string text = "0F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n";
   const ImportedOrder read = read_pipeline_csv(text, "one.csv");
