@@ -12,7 +12,7 @@ namespace {
 
 /// In the order that strategy.h gives their roles.
 std::vector<std::string> axis_names() {
-  return {"data", "fsdp", "sequence", "tensor"};
+  return {"data", "fsdp", "sequence", "pipeline", "tensor"};
 }
 
 std::string mesh_text(const std::vector<MeshAxis>& mesh) {
@@ -198,6 +198,7 @@ void read_parallelism(Section& root, Scenario& scenario) {
   read_batch(parallelism, scenario.strategy, chips);
   parallelism.find("sequence_length");  // read with the model
   read_sharding(parallelism, scenario.strategy);
+  read_pipeline(parallelism, scenario.strategy);
   read_checkpoints(parallelism, scenario.strategy);
   read_dtype(parallelism, scenario.strategy, scenario.cluster.chip);
   read_optimizer(parallelism, scenario.strategy);

@@ -38,6 +38,9 @@ ModelSpec read_model(Section& root, const std::string& catalog);
 /// `parallelism:`; needs the cluster for its number of chips, and fills strategy and placement.
 void read_parallelism(Section& root, Scenario& scenario);
 
+/// `parallelism.pipeline:`; the mesh has been read.
+void read_pipeline(Section& parallelism, Strategy& strategy);
+
 void read_collectives(Section& root, Scenario& scenario);
 void read_simulation(Section& root, Scenario& scenario);
 void read_expectations(Section& root, Scenario& scenario);

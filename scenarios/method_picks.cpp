@@ -104,6 +104,12 @@ std::pair<FamilyPattern, MethodPick> Picker::pick(const CollectiveRequest& reque
   return {ways.pattern(plays.front().method, request.bytes), std::move(pick)};
 }
 
+/// Each rank along the pipeline runs its own.
+std::vector<std::uint32_t> programs_of(const Strategy& strategy, const Mesh& mesh) {
+  if (degrees(strategy).pipeline == 1) return {};
+  return mesh.groups(axis_indices(strategy, {"pipeline"})).rank_of;
+}
+
 }  // namespace
 
 void check_methods(const Scenario& scenario, const std::vector<CollectiveRequest>& requests, const Cluster& cluster,
@@ -137,10 +143,9 @@ Communication communication(const Scenario& scenario, const std::vector<Collecti
       const std::vector<GroupAxis> shape = mesh.group_shape(axis_indices(scenario.strategy, request.axes));
       all.families.push_back({group_name(request.axes), Groups(mesh.hardware(), shape)});
     }
-    const auto [known, is_new] =
-        patterns.try_emplace({family->second, request.kind, request.bytes, request.from, request.to,
-                              request.rendezvous},
-                             all.patterns.size());
+    const auto [known, is_new] = patterns.try_emplace(
+        {family->second, request.kind, request.bytes, request.from, request.to, request.rendezvous},
+        all.patterns.size());
     if (is_new) {
       auto [pattern, pick] = picker.pick(request);
       pattern.family = family->second;
@@ -149,6 +154,7 @@ Communication communication(const Scenario& scenario, const std::vector<Collecti
     }
     all.pattern_of.push_back(known->second);
   }
+  all.program_of = programs_of(scenario.strategy, mesh);
   return all;
 }
 

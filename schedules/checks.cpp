@@ -67,14 +67,14 @@ void check_model(Problems& problems, const ModelSpec& model) {
 }
 
 void check_mesh(Problems& problems, const Strategy& strategy) {
-  const std::vector<std::string> roles{"data", "fsdp", "sequence", "tensor"};
+  const std::vector<std::string> roles{"data", "fsdp", "sequence", "pipeline", "tensor"};
   std::vector<std::string> seen;
   double chips = 1;
   for (const MeshAxis& axis : strategy.mesh) {
     if (std::find(roles.begin(), roles.end(), axis.name) == roles.end()) {
       const std::string near = nearest(axis.name, roles);
       complain(problems, "parallelism.mesh",
-               fmt::format("unknown axis '{}'{} (known: data, fsdp, sequence, tensor)", axis.name,
+               fmt::format("unknown axis '{}'{} (known: data, fsdp, sequence, pipeline, tensor)", axis.name,
                            near.empty() ? "" : ", did you mean '" + near + "'?"));
     }
     if (std::find(seen.begin(), seen.end(), axis.name) != seen.end()) {
@@ -91,6 +91,7 @@ void check_options(Problems& problems, const Strategy& strategy) {
   constexpr std::int64_t widest = 16;  // bytes of a number
   check_range(problems, "parallelism.batch_tokens", strategy.batch_tokens, 1, largest);
   check_range(problems, "parallelism.microbatches", strategy.microbatches, 1, most_visits);
+  check_range(problems, "parallelism.pipeline.segments", strategy.pipeline.segments, 1, 1024);
   check_range(problems, "parallelism.zero", strategy.zero, 0, 3);
   check_range(problems, "parallelism.prefetch", strategy.prefetch, 0, most_visits);
   check_range(problems, "parallelism.bucket", strategy.bucket, 1, INT64_MAX);
@@ -141,6 +142,25 @@ void check_batch(Problems& problems, const Strategy& strategy) {
                        lower > 0 ? fmt::format("{} and {}", lower, upper) : std::to_string(upper), fits));
 }
 
+/// A schedule that cuts sequences: into equal parts, of which a chip holds all.
+void check_segments(Problems& problems, const ModelSpec& model, const Strategy& strategy) {
+  const std::int64_t segments = strategy.pipeline.segments;
+  if (segments == 1) return;
+  const std::string key = "parallelism.pipeline.segments";
+  const std::int64_t tokens = tokens_per_chip(strategy);
+  const std::int64_t cut = model.attention == Attention::none ? tokens : model.sequence;
+  if (cut % segments != 0) {
+    complain(problems, key,
+             fmt::format("{} does not divide {} tokens (fits: {})", segments, cut, listed(divisors(cut))));
+  }
+  if (model.attention == Attention::full) {
+    complain(problems, key, "only causal attention lets a part of a sequence go ahead of the next");
+  }
+  if (model.attention != Attention::none && tokens % model.sequence != 0) {
+    complain(problems, key, "sequences that a sequence axis splits cannot be cut as well");
+  }
+}
+
 /// Chips hold whole sequences, or the sequence axis splits each.
 void check_sequences(Problems& problems, const ModelSpec& model, const Strategy& strategy) {
   if (model.attention == Attention::none) return;
@@ -178,6 +198,7 @@ void check_sizes(const ModelSpec& model, const Strategy& strategy) {
   check_tensor(problems, model, degrees(strategy).tensor);
   check_batch(problems, strategy);
   if (problems.empty()) check_sequences(problems, model, strategy);
+  if (problems.empty()) check_segments(problems, model, strategy);
   raise(std::move(problems));
 }
 

@@ -32,6 +32,7 @@ class Gradients {
   };
   /// In the order in which they became ready.
   [[nodiscard]] const std::vector<Ready>& ready() const { return ready_; }
+  [[nodiscard]] std::vector<Ready>& ready() { return ready_; }
   /// Bytes kept until the update.
   [[nodiscard]] Bytes kept(int unit) const;
 

@@ -30,6 +30,15 @@ OpId gather_updated(const WeightUnit& unit, const std::vector<std::string>& axes
   return writer.add(pending);
 }
 
+/// The norm of all gradients, one number: no stage updates before all are complete.
+OpId synchronise(const Gradients& gradients, StepWriter& writer) {
+  constexpr Bytes one_number = 4;
+  PendingOp pending =
+      writer.collective(CollectiveKind::all_reduce, {"pipeline"}, one_number, Queue::own, "all-reduce norm", false);
+  for (const Gradients::Ready& ready : gradients.ready()) pending.waits_for.push_back({ready.op, 0, Event::end});
+  return writer.add(pending);
+}
+
 }  // namespace
 
 double update_traffic(const Strategy& strategy, double parameters) {
@@ -43,10 +52,13 @@ std::vector<OpId> update_weights(const Tape& tape, const ModelSpec& model, const
   const std::vector<std::string> axes = group_axes(strategy, {"fsdp", "sequence"});
   const bool gathers = (strategy.zero == 1 || strategy.zero == 2) && !axes.empty();
   std::vector<OpId> usable(tape.units.size(), none);
+  const OpId norm =
+      degrees(strategy).pipeline > 1 && strategy.pipeline.synchronised ? synchronise(gradients, writer) : none;
   for (const Gradients::Ready& ready : gradients.ready()) {
     const auto u = static_cast<std::size_t>(ready.unit);
     const bool last = &ready == &gradients.ready().back();
-    usable[u] = update(ready, tape.units[u], last, model, strategy, chip, gradients, writer);
+    usable[u] = update({ready.unit, norm == none ? ready.op : norm}, tape.units[u], last, model, strategy, chip,
+                       gradients, writer);
     if (gathers) usable[u] = gather_updated(tape.units[u], axes, usable[u], strategy, writer);
   }
   return usable;

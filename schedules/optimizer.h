@@ -3,7 +3,8 @@
 // An op reads and writes the weights, both moments and (if kept) the fp32 master copy, and reads the gradient, of the
 // shard that this chip updates (ZeRO-1 and up), else of the whole unit. Ops run in the order in which the gradients
 // become ready; each waits for the reduction of its unit. A model without elementwise ops, whose step is nothing but
-// its matmuls, updates in no time. The last of them ends the step.
+// its matmuls, updates in no time. The last of them ends the step. In a pipeline all wait for the norm of the gradients of
+// all stages, unless it is checked afterwards (PipelineStrategy::synchronised).
 #pragma once
 
 #include <vector>

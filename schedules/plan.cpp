@@ -8,6 +8,7 @@
 #include "schedules/activations.h"
 #include "schedules/checks.h"
 #include "schedules/optimizer.h"
+#include "schedules/replicas.h"
 #include "schedules/stages.h"
 #include "schedules/weights.h"
 #include "sim/input_error.h"
@@ -21,7 +22,7 @@ class RankPlan {
  public:
   RankPlan(const ModelSpec& model, const Strategy& strategy, const ChipSpec& chip, const PipelineOrder& order, int rank,
            StepWriter& writer)
-      : model_(model), strategy_(strategy), chip_(chip), writer_(writer) {
+      : model_(model), strategy_(strategy), chip_(chip), order_(order), rank_(rank), writer_(writer) {
     unroll(tape_, model, strategy, chip, order, rank);
   }
 
@@ -44,6 +45,7 @@ class RankPlan {
       }
     }
     gradients.finish();
+    Replicas(tape_, model_, order_, rank_, writer_).exchange(gradients.ready(), gradients);
     weights.close(update_weights(tape_, model_, strategy_, chip_, gradients, writer_));
   }
 
@@ -95,6 +97,8 @@ class RankPlan {
   const ModelSpec& model_;
   const Strategy& strategy_;
   const ChipSpec& chip_;
+  const PipelineOrder& order_;
+  int rank_;
   StepWriter& writer_;
   Tape tape_;
   OpId last_message_ = none;

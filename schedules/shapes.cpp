@@ -21,7 +21,9 @@ void set_attention(LocalShapes& shapes, const ModelSpec& model, const Strategy& 
   shapes.heads = static_cast<double>(model.heads) / shapes.tensor;
   shapes.kv_heads = std::max(1.0, static_cast<double>(model.kv_heads) / shapes.tensor);
   shapes.head_dim = static_cast<double>(model.head_dim);
-  shapes.keys = static_cast<double>(model.sequence) * (model.attention == Attention::causal ? 0.5 : 1.0);
+  // A causal query meets half of its own part, and all parts before it.
+  const double before = strategy.part.index + (model.attention == Attention::causal ? 0.5 : 1.0);
+  shapes.keys = static_cast<double>(model.sequence) * before / strategy.part.count;
   shapes.split_sequences = tokens_per_chip(strategy) % model.sequence != 0;
   const std::int64_t parts = shapes.split_sequences ? axis_extent(strategy, "sequence") : 1;
   shapes.kv_tokens = shapes.tokens * static_cast<double>(parts);
@@ -35,7 +37,7 @@ std::int64_t tokens_per_chip(const Strategy& strategy) {
 
 LocalShapes local_shapes(const ModelSpec& model, const Strategy& strategy) {
   LocalShapes shapes;
-  shapes.tokens = static_cast<double>(tokens_per_chip(strategy));
+  shapes.tokens = static_cast<double>(tokens_per_chip(strategy)) / strategy.part.count;
   shapes.tensor = static_cast<double>(degrees(strategy).tensor);
   shapes.d_model = static_cast<double>(model.d_model);
   shapes.d_ff = static_cast<double>(model.d_ff) / shapes.tensor;
