@@ -79,7 +79,7 @@ class Placed {
         counts_(static_cast<std::size_t>(ranks)) {}
 
   [[nodiscard]] int count(int rank, VPass pass) const { return counts_[static_cast<std::size_t>(rank)][index(pass)]; }
-  /// The number that a rank's next one of this kind has; more than m cannot be.
+  /// Whether the rank has fewer than m of this kind.
   [[nodiscard]] bool more(int rank, VPass pass) const { return count(rank, pass) < m_; }
 
   void place(int rank, VPass pass, int slot) {
@@ -106,7 +106,6 @@ class Placed {
       case VPass::f1:
         return has(VPass::f0);
       case VPass::i0:
-        return has(VPass::i1);
       case VPass::w1:
         return has(VPass::i1);
       case VPass::w0:

@@ -73,10 +73,10 @@ void add_weights(Slots& rank, bool by_chunk) {
   std::array<int, 2> pending{};
   int slot = 0;
   const auto place_one = [&] {
-    const int queue = pending[0] > 0 ? 0 : 1;
-    if (pending[static_cast<std::size_t>(queue)] == 0) return false;
-    rank[static_cast<std::size_t>(passes + queue)].push_back(slot);
-    --pending[static_cast<std::size_t>(queue)];
+    const std::size_t queue = pending[0] > 0 ? 0 : 1;
+    if (pending[queue] == 0) return false;
+    rank[passes + queue].push_back(slot);
+    --pending[queue];
     return true;
   };
   for (const signed char type : types) {

@@ -169,13 +169,9 @@ class Greedy {
   }
 
   void round(int mb) {
-    std::vector<bool> wants(static_cast<std::size_t>(p_));
-    for (int j = 0; j < p_; ++j) wants[static_cast<std::size_t>(j)] = wants_forward(j);
-    for (int j = p_ - 2; j >= 0; --j) {
-      if (!wants[static_cast<std::size_t>(j + 1)]) wants[static_cast<std::size_t>(j)] = false;
-    }
-    for (int j = 0; j < p_; ++j) {
-      if (!wants[static_cast<std::size_t>(j)]) continue;
+    int first = p_;  // no rank goes ahead where one after it does not want to
+    while (first > 0 && wants_forward(first - 1)) --first;
+    for (int j = first; j < p_; ++j) {
       while (held(j, 1, 0) > costs_.limit && pending(j)) weight(j);
       fill(j, forward_arrives(j, at(j).forwards));
       forward(j);
