@@ -27,7 +27,7 @@ Sums sums(const ModelSection& section, const std::vector<int>& again, const Chip
   for (const SectionOp& op : section.forward) all.forward += time_of(op, chip, strategy);
   for (const int i : again) all.input += time_of(section.forward[static_cast<std::size_t>(i)], chip, strategy);
   for (const SectionOp& op : section.backward) {
-    (op.gradient >= 0 ? all.weight : all.input) += time_of(op, chip, strategy);
+    (op.phase == WorkPhase::backward_weight ? all.weight : all.input) += time_of(op, chip, strategy);
   }
   std::vector<bool> made_again(section.tensors.size(), false);
   for (const int i : again) {
@@ -41,7 +41,7 @@ Sums sums(const ModelSection& section, const std::vector<int>& again, const Chip
     bool for_weights = false;
     for (const SectionOp& op : section.backward) {
       read = read || reads(op, tensor);
-      for_weights = for_weights || (op.gradient >= 0 && reads(op, tensor));
+      for_weights = for_weights || (op.phase == WorkPhase::backward_weight && reads(op, tensor));
     }
     const bool of_forward = tensor == section.input ||
                             std::any_of(section.forward.begin(), section.forward.end(), [&](const SectionOp& op) {

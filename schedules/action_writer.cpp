@@ -40,7 +40,7 @@ void mix(std::vector<TapeOp>& ops, std::size_t first, std::size_t second) {
 
 }  // namespace
 
-ActionWriter::ActionWriter(Tape& tape, const ModelSpec& model, const Strategy& strategy, const ChipSpec&,
+ActionWriter::ActionWriter(Tape& tape, const ModelSpec& model, const Strategy& strategy, const ChipSpec& chip,
                            const PipelineOrder& order, int rank)
     : tape_(tape),
       model_(model),
@@ -49,11 +49,13 @@ ActionWriter::ActionWriter(Tape& tape, const ModelSpec& model, const Strategy& s
       rank_(rank),
       list_(order.ranks[static_cast<std::size_t>(rank)]),
       again_(recomputed(tape.sections.front().layer, strategy)),
-      arrivals_(order, rank) {
+      arrivals_(order, rank),
+      chip_(chip) {
   first_backward_ = static_cast<std::size_t>(std::find_if(list_.begin(), list_.end(), is_backward) - list_.begin());
   for (std::size_t i = 0; i < list_.size(); ++i) {
     if (list_[i].kind == ActionKind::forward) last_forward_ = i;
   }
+  find_ends();
 }
 
 void ActionWriter::write() {
@@ -89,6 +91,11 @@ void ActionWriter::write(const Action& action, std::size_t place) {
                    [&](const Stage& one) { return one.index == action.stage && one.copy == copy; }) -
       tape_.stages.begin());
   Flight& own = flight(action.stage, action.microbatch);
+  current_ = &own;
+  if (as_block()) {
+    write_block(own);
+    return;
+  }
   switch (action.kind) {
     case ActionKind::forward:
       forward(own);
@@ -118,6 +125,7 @@ void ActionWriter::forward(Flight& flight) {
     Instances& made = flight.layers[static_cast<std::size_t>(layer)];
     begin_visit();
     if (layer == 0 && stage().index > 0) x = from_before(stage());
+    if (layer == 0) flight.input = x;
     made[index(all.layer.input)] = x;
     play(all.layer, all.layer.forward, made, stage().first_layer + layer, layer_unit(layer));
     x = made[index(all.layer.output)];
@@ -141,6 +149,7 @@ void ActionWriter::head_forward(Flight& flight) {
 }
 
 bool ActionWriter::backward_follows() const {
+  if (trying_) return head_follows_;
   if (now_.place + 1 >= list_.size()) return false;
   const Action& next = list_[now_.place + 1];
   return is_backward(next) && next.stage == now_.action.stage && next.microbatch == now_.action.microbatch;
@@ -162,6 +171,7 @@ void ActionWriter::backward(Flight& flight) {
   for (std::int32_t layer = stage().layers; layer-- > 0;) {
     begin_visit();
     if (layer + 1 == stage().layers && stage().index + 1 < order_.stages) gradient = from_after(stage());
+    if (layer + 1 == stage().layers) flight.output_gradient = gradient;
     layer_backward(flight, layer, gradient);
     gradient = flight.layers[static_cast<std::size_t>(layer)][index(sections().layer.input_gradient)];
     if (layer == 0 && stage().index > 0) send(now_.action, gradient);
@@ -218,9 +228,8 @@ void ActionWriter::play(const ModelSection& section, const std::vector<SectionOp
                         std::int32_t layer, int first_unit) {
   const bool later = now_.action.kind == ActionKind::input_gradient;
   for (const SectionOp& op : ops) {
-    if (later && op.gradient >= 0) {
-      flight(now_.action.stage, now_.action.microbatch)
-          .weight_gradients.push_back({&section, &op, &made, layer, first_unit});
+    if (later && op.phase == WorkPhase::backward_weight) {
+      current_->weight_gradients.push_back({&section, &op, &made, layer, first_unit});
     } else {
       play_op(section, op, made, layer, first_unit);
     }
@@ -259,13 +268,20 @@ std::uint32_t ActionWriter::instance(const ModelSection& section, Instances& mad
   return known;
 }
 
+std::uint32_t ActionWriter::unknown() {
+  tape_.tensors.push_back({sections().layer.tensors[index(sections().layer.input)].bytes, 0, 0});
+  return static_cast<std::uint32_t>(tape_.tensors.size() - 1);
+}
+
 std::uint32_t ActionWriter::from_before(const Stage& stage) {
+  if (trying_) return unknown();
   const std::int32_t unit = now_.action.microbatch;
   if (order_.rank(stage.index - 1, unit) == rank_) return flight(stage.index - 1, unit).output;
   return received(stage.index - 1, false);
 }
 
 std::uint32_t ActionWriter::from_after(const Stage& stage) {
+  if (trying_) return unknown();
   const std::int32_t unit = now_.action.microbatch;
   if (order_.rank(stage.index + 1, unit) == rank_) return flight(stage.index + 1, unit).input_gradient;
   return received(stage.index + 1, true);
@@ -298,6 +314,7 @@ void ActionWriter::receive(const Action& message, int from) {
 }
 
 void ActionWriter::send(const Action& result, std::uint32_t tensor) {
+  if (trying_) return;
   const Action taker = *consumer(order_, result);
   const int to = order_.rank(taker.stage, taker.microbatch);
   if (to == rank_) return;

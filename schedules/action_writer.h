@@ -1,7 +1,14 @@
 // action_writer.h: writes the actions of one rank to its tape, one after the other.
+//
+// Op by op, or where nothing inside could be noticed from outside, as a block: an action of a pipeline without inner
+// communication is played as one op for each kind of work in it, which takes as long and holds as much memory at most and
+// in the end (action_blocks.cpp). Microbatches that come first or last on a stage, in any kind of action, are written op
+// by op: with them weights arrive and gradients leave.
 #pragma once
 
 #include <map>
+#include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -34,6 +41,7 @@ class ActionWriter {
     Instances head;
     std::uint32_t input = 0;  // tensor instances
     std::uint32_t output = 0;
+    std::uint32_t output_gradient = 0;
     std::uint32_t input_gradient = 0;
     bool head_later = false;  // its forward is played with its backward, which follows
     std::vector<Deferred> weight_gradients;
@@ -47,6 +55,28 @@ class ActionWriter {
     double duration = 1;
   };
 
+  /// A stretch of actions of one microbatch on one stage, as blocks.
+  struct Block {
+    std::vector<const SectionOp*> ops;  // one for each kind of work, in order
+    std::size_t before_gradient = 0;    // of them, those that need not wait for the next stage's gradient
+    // Which of the tensors that pass between stages it touches.
+    bool input = false, output = false, output_gradient = false, input_gradient = false;
+    Bytes at_start = 0;
+    Bytes at_end = 0;
+  };
+  struct Blocks {
+    Block forward, backward, weight;  // backward: of I where W is apart
+  };
+  using BlockKey = std::tuple<std::size_t, std::int32_t, bool, bool>;  // stage, part of the sequence, split, head later
+
+  void find_ends();
+  [[nodiscard]] bool as_block() const;
+  void write_block(Flight& flight);
+  const Blocks& blocks();
+  Blocks measure();
+  Block block_of(std::uint32_t first, std::uint32_t last, const Flight& flight, std::uint32_t from, std::uint32_t to,
+                 Bytes& live);
+
   void write(const Action& action, std::size_t place);
   void write_pair(std::size_t place);
   void forward(Flight& flight);
@@ -58,6 +88,7 @@ class ActionWriter {
   void embedding_backward(Flight& flight, std::uint32_t gradient);
 
   [[nodiscard]] bool backward_follows() const;
+  std::uint32_t unknown();  // while trying: a tensor that another rank would have sent
   std::uint32_t from_before(const Stage& stage);
   std::uint32_t from_after(const Stage& stage);
   std::uint32_t received(std::int32_t stage, bool gradient);
@@ -93,6 +124,16 @@ class ActionWriter {
   Arrivals arrivals_;
   std::map<ResultKey, std::uint32_t> arrived_;  // tensor instances
   std::map<std::pair<std::int32_t, std::int32_t>, Flight> flights_;
+  Flight* current_ = nullptr;  // of the action that is written
+  const ChipSpec& chip_;
+  bool plain_ = false;   // nothing communicates inside actions
+  bool trying_ = false;  // ops are written to be measured, and cut off again
+  bool split_ = false;   // of what is tried
+  bool head_follows_ = false;
+  std::set<std::pair<std::int32_t, std::int32_t>> ends_;   // stage, unit: first or last there
+  std::set<std::pair<std::int32_t, std::int32_t>> whole_;  // stage, unit: B, not I and W
+  std::set<std::pair<std::int32_t, std::int32_t>> heads_later_;
+  std::map<BlockKey, Blocks> blocks_;
   std::size_t first_backward_ = 0;  // places in list_
   std::size_t last_forward_ = 0;
   Now now_;

@@ -35,6 +35,7 @@ OpId synchronise(const Gradients& gradients, StepWriter& writer) {
   constexpr Bytes one_number = 4;
   PendingOp pending =
       writer.collective(CollectiveKind::all_reduce, {"pipeline"}, one_number, Queue::own, "all-reduce norm", false);
+  pending.op.tag.peer = writer.name("bubble.drain");
   for (const Gradients::Ready& ready : gradients.ready()) pending.waits_for.push_back({ready.op, 0, Event::end});
   return writer.add(pending);
 }

@@ -36,8 +36,9 @@ struct PipelineStrategy {
   ShardedFor sharded_for = ShardedFor::microbatch;
   bool blocking = false;  // sends and receives hold the compute stream until the peer has come to the same point
   bool synchronised =
-      true;  // the optimizer waits for a norm over all stages; else each rank updates by itself (checked
-             // afterwards: "post-validation" of arXiv 2401.10241, section 4)
+      true;            // the optimizer waits for a norm over all stages; else each rank updates by itself (checked
+                       // afterwards: "post-validation" of arXiv 2401.10241, section 4)
+  bool blocks = true;  // actions without inner communication are played as one op for each kind of work
   double fused_duration = 1;  // what the compute of a fused pair takes, of its parts one after the other
 };
 

@@ -69,7 +69,7 @@ class RankPlan {
 
   PendingOp compute(const TapeOp& tape_op) {
     const SectionOp& op = *tape_op.op;
-    Picoseconds work = op.time > Picoseconds(0) ? op.time : op_time(op, chip_, strategy_);
+    Picoseconds work = op.time ? *op.time : op_time(op, chip_, strategy_);
     if (tape_op.duration != 1) work = from_seconds(to_seconds(work) * tape_op.duration);
     PendingOp pending = writer_.compute(tape_op.phase, op.label, work, op.work());
     if (strategy_.pipeline.blocking && last_message_ != none) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,7 @@ struct SectionOp {
   double m = 0, k = 0, n = 0;
   double flop = 0;
   double bytes = 0;
-  Picoseconds time;  // of a block of many ops, instead
+  std::optional<Picoseconds> time;  // of a block of many ops, instead
 
   // A collective among the chips of one mesh axis ("tensor", "sequence") when this is not empty.
   std::string axis;

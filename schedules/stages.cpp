@@ -72,7 +72,9 @@ PipelineSizes pipeline_sizes(const ModelSpec& model, const Strategy& strategy, c
   sizes.group = strategy.pipeline.group;
   sizes.segments = strategy.pipeline.segments;
   sizes.memory_limit = strategy.pipeline.memory_limit;
-  const MeanStage mean = mean_stage(model, strategy, chip, sizes.ranks * sizes.stages_per_rank);
+  const PipelineFamily* family = pipeline_families().find(strategy.pipeline.schedule);
+  const int copies = family == nullptr ? 1 : family->copies;
+  const MeanStage mean = mean_stage(model, strategy, chip, std::max(1, sizes.ranks * sizes.stages_per_rank / copies));
   sizes.costs = mean.costs;
   sizes.activation = mean.activation;
   return sizes;

@@ -58,6 +58,7 @@ void add_chimera(Registry<PipelineFamily>& families) {
                 .source = "Chimera, SC21; Shigangli/Chimera",
                 .complexity = "O(p m log m)",
                 .stages_per_rank = 2,
+                .copies = 2,
                 .refusals = chimera_refusals,
                 .make = make});
 }

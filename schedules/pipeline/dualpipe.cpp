@@ -132,6 +132,7 @@ void add_dualpipe(Registry<PipelineFamily>& families) {
                 .source = "deepseek-ai/DualPipe dualpipe.py; DeepSeek-V3 report",
                 .complexity = "O(p m)",
                 .stages_per_rank = 2,
+                .copies = 2,
                 .refusals = dualpipe_refusals,
                 .make = dualpipe});
   families.add("dualpipev", "DualPipe cut in half: V placement, one copy",

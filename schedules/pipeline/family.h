@@ -30,6 +30,7 @@ struct PipelineFamily {
   std::string source;           // where the rule is from
   std::string complexity;       // of making it, in p ranks, m microbatches and v stages a rank
   int stages_per_rank = 0;      // the only number it takes; 0: any
+  int copies = 1;               // of the model; p stages_per_rank / copies stages in all
   bool takes_groups = false;    // PipelineSizes::group means something
   bool takes_segments = false;  // PipelineSizes::segments, too
   bool takes_limit = false;     // PipelineSizes::memory_limit
