@@ -18,6 +18,20 @@ TransferPlan tabulate(const TransferPattern& pattern) {
   return plan;
 }
 
+std::vector<bool> takes_part(const TransferPattern& pattern) {
+  std::vector<bool> part(pattern.members, !pattern.bystanders);
+  const std::vector<std::vector<bool>> used = ports_in_use(pattern);
+  for (std::uint32_t member = 0; member < pattern.members && pattern.bystanders; ++member) {
+    for (std::uint32_t port = 0; port < pattern.ports; ++port) {
+      const std::uint32_t to = pattern.port(member, port).to;
+      if (!used[pattern.role_of(member)][port] || to == no_member) continue;
+      part[member] = true;
+      part[to] = true;
+    }
+  }
+  return part;
+}
+
 std::vector<std::vector<bool>> ports_in_use(const TransferPattern& pattern) {
   std::vector<std::vector<bool>> used;
   for (const Role& role : pattern.roles) {

@@ -40,6 +40,9 @@ struct TransferPattern {
   std::vector<Spread> spreads;          // per port; empty: none
 };
 
+/// Per member: does it issue the collective? All do, unless there are bystanders.
+std::vector<bool> takes_part(const TransferPattern& pattern);
+
 /// The pattern written out, member by member.
 TransferPlan tabulate(const TransferPattern& pattern);
 

@@ -144,8 +144,9 @@ Picoseconds AloneTimes::play_group(std::size_t pattern, ChipId chip) const {
   alone.patterns.push_back(one);
   alone.patterns[0].family = 0;
   alone.pattern_of = {0};
-  alone.takes_part = [&groups = family.groups, leader = family.groups.member(chip, 0)](ChipId other) {
-    return groups.member(other, 0) == leader;
+  const std::vector<bool> issues = takes_part(one.pattern);
+  alone.takes_part = [&groups = family.groups, &issues, leader = family.groups.member(chip, 0)](ChipId other) {
+    return groups.member(other, 0) == leader && issues[groups.rank_of(other)];
   };
   const Symmetry symmetry = assembly_.folded ? Symmetry(*assembly_.cluster, traffic(*assembly_.cluster, alone))
                                              : Symmetry(*assembly_.cluster);

@@ -69,7 +69,7 @@ void read_pipeline(Section& parallelism, Strategy& strategy) {
   }
   read_layers(section, pipeline);
   pipeline.sharded_for = static_cast<ShardedFor>(section.choice("sharded_for", {"microbatch", "stage", "step"}, 0));
-  pipeline.blocking = section.choice("sends", {"eager", "blocking"}, 0) == 1;
+  pipeline.sends = static_cast<Sends>(section.choice("sends", {"eager", "paired", "blocking"}, 0));
   pipeline.synchronised = section.choice("optimizer", {"synchronised", "post_validation"}, 0) == 0;
   pipeline.blocks = section.choice("detail", {"actions", "ops"}, 0) == 0;
   pipeline.fused_duration = section.number("fused_duration", 0.1, 10, 1.0);

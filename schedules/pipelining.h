@@ -17,6 +17,14 @@ enum class ShardedFor : std::uint8_t {
   step         // gathered before the first use, freed after the last; reduced once
 };
 
+/// When messages go, and whether the compute stream waits for them.
+enum class Sends : std::uint8_t {
+  eager,  // as soon as they are made, into a buffer of the receiver; only who reads a message waits for it
+  paired,  // a rank hands over what it made and takes what it reads next together (Megatron's send_forward_recv_backward),
+           // and goes on when both are done; the peers must both be there
+  blocking  // the same one after the other: first the send, then the receive
+};
+
 /// Layers per stage.
 enum class StageLayers : std::uint8_t {
   equal,  // must divide
@@ -34,7 +42,7 @@ struct PipelineStrategy {
   StageLayers layers_by = StageLayers::equal;
   std::vector<std::int64_t> layers;  // per stage, where given
   ShardedFor sharded_for = ShardedFor::microbatch;
-  bool blocking = false;  // sends and receives hold the compute stream until the peer has come to the same point
+  Sends sends = Sends::eager;
   bool synchronised =
       true;            // the optimizer waits for a norm over all stages; else each rank updates by itself (checked
                        // afterwards: "post-validation" of arXiv 2401.10241, section 4)

@@ -39,7 +39,7 @@ class RankPlan {
         weights.before(i, pending);
         gradients.before(i, pending);
         const OpId id = writer_.add(pending);
-        if (tape_.ops[i].to >= 0) last_message_ = id;
+        if (tape_.ops[i].to >= 0) open_messages_.push_back(id);
         activations.after(i, id);
         gradients.after(i, id);
       }
@@ -72,25 +72,28 @@ class RankPlan {
     Picoseconds work = op.time ? *op.time : op_time(op, chip_, strategy_);
     if (tape_op.duration != 1) work = from_seconds(to_seconds(work) * tape_op.duration);
     PendingOp pending = writer_.compute(tape_op.phase, op.label, work, op.work());
-    if (strategy_.pipeline.blocking && last_message_ != none) {
-      pending.waits_for.push_back({last_message_, 0, Event::end});
+    if (strategy_.pipeline.sends != Sends::eager) {
+      for (const OpId message : open_messages_) pending.waits_for.push_back({message, 0, Event::end});
+      open_messages_.clear();
     }
     return pending;
   }
 
-  /// Blocking: a receive is posted when everything before it has computed.
+  /// Unless it is eager, a message is posted when everything before it has computed.
   PendingOp message(const TapeOp& tape_op) {
     const SectionOp& op = *tape_op.op;
     PendingOp pending =
         writer_.message(static_cast<std::uint32_t>(tape_op.from), static_cast<std::uint32_t>(tape_op.to), op.array,
-                        strategy_.pipeline.blocking, op.label);
+                        strategy_.pipeline.sends != Sends::eager, op.label);
     constexpr const char* phases[] = {"", "bubble.warmup", "bubble.steady", "bubble.drain"};
     if (tape_op.waits != PipelinePhase::none) {
       pending.op.tag.peer = writer_.name(phases[static_cast<std::size_t>(tape_op.waits)]);
     }
-    if (!strategy_.pipeline.blocking) return pending;
+    if (strategy_.pipeline.sends == Sends::eager) return pending;
     if (writer_.last_compute() != none) pending.waits_for.push_back({writer_.last_compute(), 0, Event::end});
-    if (last_message_ != none) pending.waits_for.push_back({last_message_, 0, Event::end});
+    if (strategy_.pipeline.sends == Sends::blocking && !open_messages_.empty()) {
+      pending.waits_for.push_back({open_messages_.back(), 0, Event::end});
+    }
     return pending;
   }
 
@@ -101,7 +104,7 @@ class RankPlan {
   int rank_;
   StepWriter& writer_;
   Tape tape_;
-  OpId last_message_ = none;
+  std::vector<OpId> open_messages_;  // since the last compute op
 };
 
 StepPlan write_step(const ModelSpec& model, const Strategy& strategy, const ChipSpec& chip) {

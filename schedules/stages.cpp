@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "schedules/action_costs.h"
+#include "schedules/pipeline/clock.h"
 #include "sim/input_error.h"
 
 namespace stepsim {
@@ -80,13 +81,30 @@ PipelineSizes pipeline_sizes(const ModelSpec& model, const Strategy& strategy, c
   return sizes;
 }
 
+namespace {
+
+/// Sends that wait for their receivers can wait in a circle: better said before the clock starts.
+PipelineOrder checked(PipelineOrder order, const Strategy& strategy) {
+  if (strategy.pipeline.sends != Sends::blocking) return order;
+  try {
+    ClockOptions options;
+    options.blocking_sends = true;
+    (void)play(order, options);
+  } catch (const InputError& error) {
+    throw InputError("parallelism.pipeline.sends", "blocking: " + error.problems().front().message);
+  }
+  return order;
+}
+
+}  // namespace
+
 PipelineOrder step_order(const ModelSpec& model, const Strategy& strategy, const ChipSpec& chip) {
   const bool pipeline = std::any_of(strategy.mesh.begin(), strategy.mesh.end(),
                                     [](const MeshAxis& axis) { return axis.name == "pipeline"; });
   if (!pipeline) return by_turns(static_cast<int>(strategy.microbatches));
   if (strategy.pipeline.order) {
     check_given(*strategy.pipeline.order, strategy);
-    return *strategy.pipeline.order;
+    return checked(*strategy.pipeline.order, strategy);
   }
   const PipelineFamily& family = pipeline_families().at("parallelism.pipeline.schedule", strategy.pipeline.schedule);
   const PipelineSizes sizes = pipeline_sizes(model, strategy, chip);
@@ -95,7 +113,7 @@ PipelineOrder step_order(const ModelSpec& model, const Strategy& strategy, const
     problems.push_back({{}, "parallelism.pipeline.schedule", strategy.pipeline.schedule + ": " + refusal});
   }
   if (!problems.empty()) throw InputError(problems);
-  return family.make(sizes);
+  return checked(family.make(sizes), strategy);
 }
 
 std::vector<std::int64_t> layers_of_stages(const ModelSpec& model, const Strategy& strategy, int stages) {

@@ -29,7 +29,8 @@ class AloneTimes {
     if (is_new) {
       const Timeline timeline = simulate(alone(id, group), network_, options_);
       for (ClassId member = 0; member < timeline.classes; ++member) {
-        entry->second.push_back(timeline.at(0, member, 0).end);
+        const bool issues = timeline.first_op[member + 1] > timeline.first_op[member];
+        entry->second.push_back(issues ? timeline.at(0, member, 0).end : Picoseconds(0));
       }
     }
     return entry->second[family.rank_of[who]];
@@ -65,7 +66,8 @@ StepProgram AloneTimes::alone(CollectiveId id, std::uint32_t group) const {
     const auto first = program_.route_tables[collective.routes].begin() + static_cast<std::ptrdiff_t>(who) * plan.ports;
     routes.insert(routes.end(), first, first + static_cast<std::ptrdiff_t>(plan.ports));
   }
-  one.program_of.assign(count, 0);
+  one.programs.emplace_back();  // of those who do not issue it
+  for (std::uint32_t rank = 0; rank < count; ++rank) one.program_of.push_back(plan.takes_part(rank) ? 0 : 1);
   one.chips_of.assign(count, 1);
   one.communicators.push_back(communicator(family.name, count, std::vector<std::uint32_t>(count, 0), ranks));
   one.collectives.push_back({0, {0}, 0, collective.kind, collective.array, collective.launch});
@@ -156,7 +158,7 @@ OpInstance PathReader::last_to_arrive(const OpInstance& op) const {
   const TransferPlan& plan = program_.plans[collective.plan(group)];
   OpInstance last = op;
   for (std::uint32_t rank = 0; rank < plan.members; ++rank) {
-    if (!may_hold_up(plan, rank, family.rank_of[op.who])) continue;
+    if (!plan.takes_part(rank) || !may_hold_up(plan, rank, family.rank_of[op.who])) continue;
     const OpInstance peer = peer_of(op, family.members(group)[rank]);
     const Picoseconds arrival = times(peer).start;
     if (arrival > times(last).start && arrival <= times(op).end) last = peer;
