@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "scenarios/algorithm_file.h"
 #include "scenarios/link_rates.h"
 #include "topology/ring_order.h"
 
@@ -88,7 +89,10 @@ double bus_factor(CollectiveKind kind, std::uint32_t members) {
 }
 
 CollectiveRun::CollectiveRun(const Scenario& scenario, const CollectiveChoice& choice)
-    : scenario_(scenario), choice_(choice), cluster_(std::make_unique<Cluster>(build(scenario.cluster))) {
+    : scenario_(scenario),
+      choice_(choice),
+      algorithms_(collective_algorithms()),
+      cluster_(std::make_unique<Cluster>(build(scenario.cluster))) {
   Placement placement;
   if (scenario.placement.empty()) {
     const StepPlan step = plan(scenario.model, scenario.strategy, scenario.cluster.chip);
@@ -99,7 +103,18 @@ CollectiveRun::CollectiveRun(const Scenario& scenario, const CollectiveChoice& c
   mesh_ = std::make_unique<Mesh>(*cluster_, scenario.strategy.mesh, placement);
   shape_ = mesh_->group_shape(indices(scenario, choice.axes));
   if (cluster_->spec().kind != "torus" && cluster_->spec().kind != "nodes") order_rings();
+  read_file();
   choose_methods();
+}
+
+void CollectiveRun::read_file() {
+  const std::optional<AlgorithmFile> file = algorithm_file(choice_.algorithm);
+  if (!file) return;
+  algorithms_.add(choice_.algorithm, "from a file", file->algorithm);
+  if (!choice_.protocol.empty()) return;
+  for (const Protocol& one : scenario_.protocols) {
+    if (one.name == file->protocol) choice_.protocol = one.name;
+  }
 }
 
 /// Where links are listed, rings go round by the best ways there are, both ways.
@@ -137,12 +152,11 @@ void CollectiveRun::add_methods(const std::string& algorithm, bool unasked) {
 
 /// Asked of the algorithms themselves: those that refuse the kind or the shape are no choice.
 void CollectiveRun::choose_methods() {
-  const Registry<Algorithm> algorithms = collective_algorithms();
   const std::string asked = choice_.algorithm.empty() ? usual_algorithm(scenario_, choice_.kind) : choice_.algorithm;
-  std::vector<std::string> names = asked == "auto" ? algorithms.names() : std::vector<std::string>{asked};
+  std::vector<std::string> names = asked == "auto" ? algorithms_.names() : std::vector<std::string>{asked};
   std::vector<Problem> refusals;
   for (const std::string& name : names) {
-    const Algorithm& algorithm = algorithms.at("--algorithm", name);
+    const Algorithm& algorithm = algorithms_.at("--algorithm", name);
     if (asked == "auto" && too_large_to_try(name, members())) continue;
     try {
       static_cast<void>(algorithm.pattern(spec({name, SIZE_MAX, name}, 1)));
@@ -227,8 +241,7 @@ CollectiveResult CollectiveRun::play(Bytes bytes) const {
 
 CollectiveResult CollectiveRun::play(const CollectiveMethod& method, Bytes bytes) const {
   const CollectiveSpec spec = this->spec(method, bytes);
-  const Registry<Algorithm> algorithms = collective_algorithms();
-  const Algorithm& algorithm = algorithms.at("--algorithm", method.algorithm);
+  const Algorithm& algorithm = algorithms_.at("--algorithm", method.algorithm);
   const Protocol protocol = method.protocol == SIZE_MAX ? Protocol() : scenario_.protocols[method.protocol];
 
   const Communication all =

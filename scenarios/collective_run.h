@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "collectives/collective.h"
 #include "scenarios/run.h"
 
 namespace stepsim {
@@ -12,8 +13,8 @@ namespace stepsim {
 struct CollectiveChoice {
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::vector<std::string> axes;  // mesh axes of a group; empty: all chips are one group
-  std::string algorithm;          // by name; "auto": the fastest; empty: "torus" and its kin on a torus, else auto
-  std::string protocol = {};      // of the system, by name; empty: the fastest
+  std::string algorithm;      // by name; "auto": the fastest; empty: "torus" and its kin on a torus, else auto; msccl:FILE
+  std::string protocol = {};  // of the system, by name; empty: the fastest, or what the file of an algorithm says
 };
 
 /// One way of doing a collective.
@@ -62,12 +63,14 @@ class CollectiveRun {
   [[nodiscard]] CollectiveResult play(const CollectiveMethod& method, Bytes bytes) const;
   [[nodiscard]] bool spans_nodes() const;
   [[nodiscard]] AxisRates rates(bool both_ways) const;
+  void read_file();
   void order_rings();
   void choose_methods();
   void add_methods(const std::string& algorithm, bool unasked);
 
   const Scenario& scenario_;
   CollectiveChoice choice_;
+  Registry<Algorithm> algorithms_;  // that ship, and the one of a file
   std::unique_ptr<Cluster> cluster_;
   std::unique_ptr<Mesh> mesh_;
   std::vector<GroupAxis> shape_;

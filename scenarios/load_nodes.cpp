@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "scenarios/algorithm_file.h"
 #include "scenarios/load_sections.h"
 
 namespace stepsim {
@@ -73,7 +74,7 @@ Alias read_alias(Section& cluster, const YamlValue& item, std::size_t number) {
   alias.name = entry.text("name", std::nullopt);
   alias.set = texts(entry, "set", "overrides such as 'cluster.nodes=[4]'");
   alias.group = entry.text("group", "");
-  alias.algorithm = entry.text("algorithm", "");
+  alias.algorithm = beside(entry.text("algorithm", ""), item.place.file);
   entry.done();
   return alias;
 }

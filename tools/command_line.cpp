@@ -120,7 +120,9 @@ void add_collective(CLI::App& app, Request& request) {
       ->add_option("-g,--group", one.group,
                    "mesh axes of a group, joined by +; all groups play at once (otherwise all chips)")
       ->type_name("AXES");
-  command->add_option("--algorithm", one.algorithm, "by name (stepsim list collectives), or auto: the fastest")
+  command
+      ->add_option("--algorithm", one.algorithm,
+                   "by name (stepsim list collectives); auto: the fastest; msccl:FILE: an MSCCL algorithm file")
       ->type_name("NAME");
   command->add_option("--protocol", one.protocol, "one of the system's (otherwise the fastest)")->type_name("NAME");
   command->add_option("-b,--begin", one.begin, "smallest size of the whole array; K, M, G are powers of 1024")

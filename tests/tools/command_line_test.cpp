@@ -111,6 +111,36 @@ TEST(CommandLine, CollectivePrintsARowForEachSize) {
   EXPECT_EQ(stepsim("collective " + small + " -g pipeline").code, 2);
 }
 
+const std::string msccl = STEPSIM_SOURCE_DIR "/tests/collectives/msccl/";
+
+// A ring of four from a file: 2 x 3 steps of a quarter, 1 MiB at 50 GB/s and 1 us each: 131.82912 us.
+TEST(CommandLine, CollectivePlaysAnAlgorithmOfAFile) {
+  const std::string ring = " --algorithm 'msccl:" + msccl + "allreduce_ring_4.xml'";
+  const Json json = Json::parse(stepsim("collective " + small + " -g fsdp -b 4M --json -" + ring).out);
+  EXPECT_EQ(json["rows"][0]["time_ps"], 131'829'120);
+  EXPECT_NEAR(json["rows"][0]["bound_s"].get<double>(), 131.82912e-6, 1e-12);
+  const Outcome kind = stepsim("collective " + small + " -g fsdp --op all_gather" + ring);
+  EXPECT_EQ(kind.code, 2);
+  EXPECT_THAT(kind.err, HasSubstr("allreduce_ring_4.xml' does not do all-gather (it does all-reduce)"));
+  const Outcome group = stepsim("collective " + small + ring);
+  EXPECT_EQ(group.code, 2);
+  EXPECT_THAT(group.err, HasSubstr("allreduce_ring_4.xml' is for 4 members, found 16"));
+}
+
+TEST(CommandLine, CollectiveNamesWhatIsWrongInAnAlgorithmFile) {
+  const Folder folder;
+  std::string text = text_of(msccl + "allreduce_ring_2.xml");
+  text.replace(text.find("type=\"rrcs\""), 11, "type=\"push\"");
+  const Outcome broken =
+      stepsim("collective " + small + " --algorithm 'msccl:" + folder.write("broken.xml", text) + "'");
+  EXPECT_EQ(broken.code, 2);
+  EXPECT_THAT(broken.err, HasSubstr("broken.xml:6:8: gpu[0].tb[0].step[1].type: expected one of nop, s, r,"));
+  const Outcome missing = stepsim("collective " + small + " --algorithm msccl:nowhere.xml");
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_THAT(missing.err, HasSubstr("nowhere.xml: cannot be read"));
+  EXPECT_THAT(stepsim("collective " + small + " --algorithm msccl:").err, HasSubstr("expected msccl:FILE"));
+}
+
 TEST(CommandLine, FoldOffPlaysEveryChipToTheSameStep) {
   const Json folded = Json::parse(stepsim("run " + small + " --json -").out);
   const Json whole = Json::parse(stepsim("run " + small + " --fold off --json -").out);
