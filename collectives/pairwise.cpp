@@ -46,8 +46,10 @@ std::vector<Role> roles_of(const CollectiveSpec& spec, std::uint32_t n) {
   return roles;
 }
 
-// The most that goes out of, or into, any one member.
-double busiest(const CollectiveSpec& spec, std::uint32_t n) {
+}  // namespace
+
+double busiest_member(const CollectiveSpec& spec) {
+  const std::uint32_t n = members(spec.shape);
   if (spec.sends.empty()) return static_cast<double>(n - 1) * static_cast<double>(uniform(spec, n));
   std::vector<double> out(n, 0.0);
   std::vector<double> in(n, 0.0);
@@ -61,8 +63,6 @@ double busiest(const CollectiveSpec& spec, std::uint32_t n) {
   }
   return std::max(*std::max_element(out.begin(), out.end()), *std::max_element(in.begin(), in.end()));
 }
-
-}  // namespace
 
 TransferPattern pairwise_pattern(const CollectiveSpec& spec) {
   validate(spec);
@@ -83,7 +83,7 @@ TransferPattern pairwise_pattern(const CollectiveSpec& spec) {
 
 double pairwise_bound(const CollectiveSpec& spec, const AxisRates& rates) {
   validate(spec);
-  const double most = busiest(spec, members(spec.shape));
+  const double most = busiest_member(spec);
   if (most == 0) return 0;
   const double latency = best_link(rates).latency;
   return latency + most / member_rate(spec, rates);

@@ -18,8 +18,8 @@ std::optional<AlgorithmFile> algorithm_file(const std::string& name) {
   if (!name.starts_with(prefix)) return std::nullopt;
   const std::string file = name.substr(prefix.size());
   if (file.empty()) throw InputError("--algorithm", "expected msccl:FILE, found no file");
-  const auto read = std::make_shared<MscclAlgorithm>(
-      parse_msccl(read_bytes(file, "an MSCCL algorithm file", most_bytes), file));
+  const auto read =
+      std::make_shared<MscclAlgorithm>(parse_msccl(read_bytes(file, "an MSCCL algorithm file", most_bytes), file));
   AlgorithmFile one;
   one.protocol = read->protocol;
   one.algorithm.pattern = [read](const CollectiveSpec& spec) { return msccl_pattern(*read, spec); };

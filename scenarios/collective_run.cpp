@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "collectives/pairwise.h"
 #include "scenarios/algorithm_file.h"
 #include "scenarios/link_rates.h"
 #include "topology/ring_order.h"
@@ -104,7 +105,19 @@ CollectiveRun::CollectiveRun(const Scenario& scenario, const CollectiveChoice& c
   shape_ = mesh_->group_shape(indices(scenario, choice.axes));
   if (cluster_->spec().kind != "torus" && cluster_->spec().kind != "nodes") order_rings();
   read_file();
+  check_sends();
   choose_methods();
+}
+
+void CollectiveRun::check_sends() const {
+  const SendMatrix& sends = choice_.sends;
+  if (sends.members == 0) return;
+  if (choice_.kind != CollectiveKind::all_to_all)
+    throw InputError("--sends", "expected an all_to_all, found " + to_string(choice_.kind));
+  if (sends.members != members()) {
+    throw InputError("--sends", "'" + sends.file + "' is for " + std::to_string(sends.members) +
+                                    " members, the group has " + std::to_string(members()));
+  }
 }
 
 void CollectiveRun::read_file() {
@@ -152,7 +165,8 @@ void CollectiveRun::add_methods(const std::string& algorithm, bool unasked) {
 
 /// Asked of the algorithms themselves: those that refuse the kind or the shape are no choice.
 void CollectiveRun::choose_methods() {
-  const std::string asked = choice_.algorithm.empty() ? usual_algorithm(scenario_, choice_.kind) : choice_.algorithm;
+  std::string asked = choice_.algorithm.empty() ? usual_algorithm(scenario_, choice_.kind) : choice_.algorithm;
+  if (choice_.algorithm.empty() && choice_.sends.members > 0) asked = "pairwise";
   std::vector<std::string> names = asked == "auto" ? algorithms_.names() : std::vector<std::string>{asked};
   std::vector<Problem> refusals;
   for (const std::string& name : names) {
@@ -194,6 +208,7 @@ CollectiveSpec CollectiveRun::spec(const CollectiveMethod& method, Bytes bytes) 
   spec.kind = choice_.kind;
   spec.shape = shape_;
   spec.bytes = array_of(choice_.kind, bytes, members());
+  if (choice_.sends.members > 0) spec.sends = choice_.sends.at(bytes);
   spec.algorithm = method.algorithm;
   spec.ring = scenario_.ring;
   spec.weighted_parts = scenario_.weighted_parts;
@@ -267,7 +282,8 @@ CollectiveResult CollectiveRun::play(const CollectiveMethod& method, Bytes bytes
   const double time = to_seconds(result.time);
   if (time <= 0) return result;
   result.algorithm_rate = static_cast<double>(bytes) / time;
-  result.bus_rate = result.algorithm_rate * bus_factor(choice_.kind, members());
+  result.bus_rate = spec.sends.empty() ? result.algorithm_rate * bus_factor(choice_.kind, members())
+                                       : static_cast<double>(busiest_member(spec)) / time;
   find_fullest(*cluster_, links, timeline.links_at_end.at(0), result);
   return result;
 }

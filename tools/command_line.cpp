@@ -125,9 +125,16 @@ void add_collective(CLI::App& app, Request& request) {
                    "by name (stepsim list collectives); auto: the fastest; msccl:FILE: an MSCCL algorithm file")
       ->type_name("NAME");
   command->add_option("--protocol", one.protocol, "one of the system's (otherwise the fastest)")->type_name("NAME");
-  command->add_option("-b,--begin", one.begin, "smallest size of the whole array; K, M, G are powers of 1024")
-      ->type_name("SIZE")
-      ->capture_default_str();
+  command
+      ->add_option(
+          "--sends", one.sends,
+          "ragged all_to_all: a CSV file, header from,0,1,... then for each member what it sends to 0, 1, ...: "
+          "sizes with units (4 MiB), or shares (0.25, 25 %) of the size played, what one member sends")
+      ->type_name("FILE.csv");
+  command
+      ->add_option("-b,--begin", one.begin,
+                   "smallest size of the whole array (otherwise 32M); K, M, G are powers of 1024")
+      ->type_name("SIZE");
   command->add_option("-e,--end", one.end, "largest size")->type_name("SIZE");
   command->add_option("-f,--factor", one.factor, "from one size to the next")
       ->capture_default_str()

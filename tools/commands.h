@@ -72,7 +72,8 @@ struct CollectiveArguments {
   std::string group;      // mesh axes, "fsdp+tensor"; empty: all chips
   std::string algorithm;  // "auto", or empty: as usual on the network
   std::string protocol;   // empty: the fastest
-  std::string begin = "32M";
+  std::string sends;     // a CSV file of a ragged all-to-all, or empty
+  std::string begin;     // empty: 32M
   std::string end;  // empty: begin
   std::int64_t factor = 2;
   std::string compare;  // a CSV file of measured collectives, or empty
