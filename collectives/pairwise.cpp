@@ -6,22 +6,22 @@
 
 #include "collectives/member_links.h"
 #include "collectives/refusal.h"
-#include "sim/input_error.h"
 
 namespace stepsim {
 
 namespace {
 
 void validate(const CollectiveSpec& spec) {
-  check_kind(spec, "pairwise", {CollectiveKind::all_to_all});
-  if (spec.bytes < 0) throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
   const std::size_t n = members(spec.shape);
-  if (!spec.sends.empty() && spec.sends.size() != n * n)
-    throw InputError("collectives.sends", "expected " + std::to_string(n) + " x " + std::to_string(n) +
-                                              " sizes, found " + std::to_string(spec.sends.size()));
-  for (const Bytes bytes : spec.sends) {
-    if (bytes < 0) throw InputError("collectives.sends", "expected 0 or more, found " + std::to_string(bytes));
-  }
+  SpecCheck check(spec, "pairwise");
+  check.kinds({CollectiveKind::all_to_all}).bytes();
+  check.expect(spec.sends.empty() || spec.sends.size() == n * n, "sends",
+               "expected " + std::to_string(n) + " x " + std::to_string(n) + " sizes, found " +
+                   std::to_string(spec.sends.size()));
+  const auto negative = std::find_if(spec.sends.begin(), spec.sends.end(), [](Bytes bytes) { return bytes < 0; });
+  if (negative != spec.sends.end())
+    check.expect(false, "sends", "expected 0 or more, found " + std::to_string(*negative));
+  check.done();
 }
 
 Bytes uniform(const CollectiveSpec& spec, std::uint32_t n) {

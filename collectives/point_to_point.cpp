@@ -3,21 +3,20 @@
 #include <stdexcept>
 #include <string>
 
+#include "collectives/refusal.h"
 #include "collectives/stage.h"
-#include "sim/input_error.h"
 
 namespace stepsim {
 
 namespace {
 
 void validate(const CollectiveSpec& spec) {
-  if (spec.kind != CollectiveKind::point_to_point)
-    throw InputError("collectives.algorithm",
-                     "'point-to-point' does not do " + to_string(spec.kind) + " (use 'torus')");
-  if (!spec.shape.empty() && members(spec.shape) != 2)
-    throw InputError("collectives.shape",
-                     "point-to-point: expected 2 members, found " + std::to_string(members(spec.shape)));
-  if (spec.bytes < 0) throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
+  SpecCheck(spec, "point-to-point")
+      .kinds({CollectiveKind::point_to_point})
+      .expect(spec.shape.empty() || members(spec.shape) == 2, "shape",
+              "point-to-point: expected 2 members, found " + std::to_string(members(spec.shape)))
+      .bytes()
+      .done();
 }
 
 Role sender(Bytes bytes) {

@@ -9,8 +9,10 @@
 #include <cmath>
 #include <map>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "sim/input_error.h"
 #include "tests/collectives/play.h"
 
 namespace stepsim {
@@ -95,6 +97,16 @@ inline Played play_on_stars(const TransferPattern& pattern, const std::vector<St
 
 inline TransferPattern pattern_of(const CollectiveSpec& spec) {
   return collective_algorithms().at("algorithm", spec.algorithm).pattern(spec);
+}
+
+/// How the algorithm refuses a spec; "none" when it does not.
+inline std::string problem_of(const CollectiveSpec& spec) {
+  try {
+    pattern_of(spec);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "none";
 }
 
 /// The algorithm's own bound on these stars, rounded to the picosecond.
