@@ -154,7 +154,8 @@ void CollectiveRun::add_methods(const std::string& algorithm, bool unasked) {
     return [&, name](const Protocol& protocol) { return protocol.serves(name); };
   };
   const bool served = std::any_of(all.begin(), all.end(), serves(algorithm));
-  if (all.empty() && !(unasked && algorithm == "in-network")) methods_.push_back({algorithm, SIZE_MAX, algorithm});
+  if (all.empty() && !(unasked && algorithm.starts_with("in-network")))
+    methods_.push_back({algorithm, SIZE_MAX, algorithm});
   if (!served && unasked) return;
   for (std::size_t p = 0; p < all.size(); ++p) {
     if (all[p].one_node && spans_nodes()) continue;
