@@ -94,6 +94,10 @@ void add_topology(CLI::App& app, Request& request) {
       ->type_name("FILE|-");
   command->add_option("--svg", topology.svg, "draw the cluster as SVG to a file, or to standard output (-)")
       ->type_name("FILE|-");
+  command->add_option("--nccl-xml", topology.nccl_xml, "write a single host as an NCCL topology file, to a file or (-)")
+      ->type_name("FILE|-");
+  command->add_option("--smi", topology.smi, "write a single host as nvidia-smi topo -m prints it, to a file or (-)")
+      ->type_name("FILE|-");
   command->add_option("--route", topology.route, "every route between two chips (id, or coordinates 1,3,2)")
       ->type_name("FROM TO")
       ->expected(2);

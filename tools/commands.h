@@ -50,6 +50,8 @@ struct TopologyArguments {
   std::string json;
   std::string dot;
   std::string svg;
+  std::string nccl_xml;            // of a single host: a topology file of NCCL
+  std::string smi;                 // and the matrix of nvidia-smi topo -m
   std::vector<std::string> route;  // from, to; or empty
   bool links = false;              // list them one by one
   std::size_t most = 64;           // of them
