@@ -63,7 +63,7 @@ std::vector<std::string> texts(Section& section, const std::string& name, const 
   return all;
 }
 
-/// A text, or {name, set, group, algorithm}.
+/// A text, or {name, set, group, algorithm, op}.
 Alias read_alias(Section& cluster, const YamlValue& item, std::size_t number) {
   Alias alias;
   if (item.kind == YamlValue::Kind::scalar) {
@@ -75,6 +75,7 @@ Alias read_alias(Section& cluster, const YamlValue& item, std::size_t number) {
   alias.set = texts(entry, "set", "overrides such as 'cluster.nodes=[4]'");
   alias.group = entry.text("group", "");
   alias.algorithm = beside(entry.text("algorithm", ""), item.place.file);
+  alias.op = entry.text("op", "");
   entry.done();
   return alias;
 }

@@ -111,12 +111,18 @@ std::vector<Found> all_aliases(const std::string& catalog, const std::string& on
   return all;
 }
 
-/// The alias that says most: with the topology as well ("hw / topology") before the hardware alone.
+/// The alias that says most: with the topology as well ("hw / topology") before the hardware alone, for this collective
+/// before any.
 const Found* find(const std::vector<Found>& all, const MeasuredRow& row) {
   const Found* best = nullptr;
+  int most = 0;
   for (const Found& one : all) {
-    if (one.alias.name == row.hardware + " / " + row.topology) return &one;
-    if (one.alias.name == row.hardware && best == nullptr) best = &one;
+    const bool whole = one.alias.name == row.hardware + " / " + row.topology;
+    if (!whole && one.alias.name != row.hardware) continue;
+    if (!one.alias.op.empty() && one.alias.op != row.collective) continue;
+    const int says = (whole ? 3 : 1) + (one.alias.op.empty() ? 0 : 1);
+    if (says > most) best = &one;
+    most = std::max(most, says);
   }
   return best;
 }
