@@ -158,11 +158,13 @@ TEST(Msccl, NamesWhatIsMalformed) {
             "f.xml:5:8: gpu[0].tb[0].step[0].hasdep: missing");
   EXPECT_EQ(problem_of(replaced(good, "cnt=\"1\"", "cnt=\"0\"")),
             "f.xml:5:8: gpu[0].tb[0].step[0].cnt: expected a whole number of 1 to 1048576, found '0'");
-  EXPECT_EQ(problem_of(replaced(good, "type=\"s\"", "type=\"put\"")).substr(0, 107),
-            "f.xml:5:8: gpu[0].tb[0].step[0].type: expected one of nop, s, r, rcs, rrs, rrc, rrcs, cpy, re, found 'put'");
+  EXPECT_EQ(
+      problem_of(replaced(good, "type=\"s\"", "type=\"put\"")).substr(0, 107),
+      "f.xml:5:8: gpu[0].tb[0].step[0].type: expected one of nop, s, r, rcs, rrs, rrc, rrcs, cpy, re, found 'put'");
   EXPECT_EQ(problem_of(replaced(good, "ngpus=\"2\"", "ngpus=\"3\"")),
             "f.xml:2:2: algo.ngpus: says 3, but there are 2 <gpu>");
-  EXPECT_EQ(problem_of(replaced(good, "<gpu id=\"1\"", "<gpu id=\"2\"")), "f.xml:10:4: gpu[1].id: expected 1, found '2'");
+  EXPECT_EQ(problem_of(replaced(good, "<gpu id=\"1\"", "<gpu id=\"2\"")),
+            "f.xml:10:4: gpu[1].id: expected 1, found '2'");
   EXPECT_EQ(problem_of(replaced(good, "step s=\"2\"", "step s=\"3\"")),
             "f.xml:7:8: gpu[0].tb[0].step[2].s: expected 2, found '3'");
   EXPECT_EQ(problem_of(replaced(good, "srcoff=\"0\"", "srcoff=\"2\"")),
