@@ -5,21 +5,16 @@
 #include <map>
 #include <string>
 
+#include "collectives/refusal.h"
 #include "collectives/stage.h"
 #include "collectives/twisted_ways.h"
-#include "sim/input_error.h"
 
 namespace stepsim {
 
 namespace {
 
 void validate(const CollectiveSpec& spec) {
-  if (spec.kind != CollectiveKind::all_to_all) {
-    throw InputError("collectives.algorithm",
-                     "'direct' does not do " + to_string(spec.kind) + " (use 'torus' or 'point-to-point')");
-  }
-  if (!spec.sends.empty()) throw InputError("collectives.sends", "'direct' sends all alike (ragged: use 'pairwise')");
-  if (spec.bytes < 0) throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
+  SpecCheck(spec, "direct").kinds({CollectiveKind::all_to_all}).alike().bytes().done();
 }
 
 // Steps along one axis to any other member, and to itself. Antipodes of a ring are reached either way; behind a switch

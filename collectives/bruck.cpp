@@ -4,27 +4,15 @@
 #include <string>
 
 #include "collectives/member_links.h"
+#include "collectives/refusal.h"
 #include "collectives/role_writer.h"
-#include "sim/input_error.h"
 
 namespace stepsim {
 
 namespace {
 
 void validate(const CollectiveSpec& spec) {
-  std::vector<Problem> problems;
-  if (spec.kind != CollectiveKind::all_gather && spec.kind != CollectiveKind::all_to_all) {
-    problems.push_back({{},
-                        "collectives.algorithm",
-                        "'bruck' does not do " + to_string(spec.kind) + " (it does all-gather and all-to-all)"});
-  }
-  if (!spec.sends.empty()) {
-    problems.push_back(
-        {{}, "collectives.algorithm", "'bruck' does not do a ragged all-to-all, where members send unlike amounts"});
-  }
-  if (spec.bytes < 0)
-    problems.push_back({{}, "collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes)});
-  if (!problems.empty()) throw InputError(problems);
+  SpecCheck(spec, "bruck").kinds({CollectiveKind::all_gather, CollectiveKind::all_to_all}).alike().bytes().done();
 }
 
 // Distances of the steps: 1, 2, 4, ...

@@ -5,7 +5,6 @@
 
 #include "collectives/member_links.h"
 #include "collectives/refusal.h"
-#include "sim/input_error.h"
 
 namespace stepsim {
 
@@ -18,7 +17,7 @@ std::uint32_t rounds(std::uint32_t n) {
 }  // namespace
 
 TransferPattern dissemination_pattern(const CollectiveSpec& spec) {
-  check_kind(spec, "dissemination", {CollectiveKind::barrier});
+  SpecCheck(spec, "dissemination").kinds({CollectiveKind::barrier}).done();
   const std::uint32_t n = members(spec.shape);
   TransferPattern pattern;
   pattern.members = n;
@@ -37,7 +36,7 @@ TransferPattern dissemination_pattern(const CollectiveSpec& spec) {
 }
 
 double dissemination_bound(const CollectiveSpec& spec, const AxisRates& rates) {
-  check_kind(spec, "dissemination", {CollectiveKind::barrier});
+  SpecCheck(spec, "dissemination").kinds({CollectiveKind::barrier}).done();
   const std::uint32_t n = members(spec.shape);
   return n == 1 ? 0 : rounds(n) * best_link(rates).latency;
 }

@@ -11,7 +11,6 @@
 #include "collectives/refusal.h"
 #include "collectives/ring.h"
 #include "collectives/torus.h"
-#include "sim/input_error.h"
 
 namespace stepsim {
 
@@ -20,11 +19,13 @@ namespace {
 constexpr Bytes most_pieces = 64;
 
 void validate(const CollectiveSpec& spec) {
-  check_kind(spec, "hierarchical",
-             {CollectiveKind::all_gather, CollectiveKind::reduce_scatter, CollectiveKind::all_reduce,
-              CollectiveKind::all_to_all});
-  if (spec.bytes < 0) throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
-  if (spec.chunk < 0) throw InputError("collectives.chunk", "expected 0 or more, found " + std::to_string(spec.chunk));
+  SpecCheck(spec, "hierarchical")
+      .kinds({CollectiveKind::all_gather, CollectiveKind::reduce_scatter, CollectiveKind::all_reduce,
+              CollectiveKind::all_to_all})
+      .bytes()
+      .chunk()
+      .alike()
+      .done();
 }
 
 // Bytes of each piece of a shard: they differ by at most a byte; empty ones are left out.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "collectives/all_to_all.h"
-#include "sim/input_error.h"
+#include "collectives/refusal.h"
 
 namespace stepsim {
 
@@ -75,8 +75,7 @@ std::vector<Role> roles_of(const TransferPattern& inside, const TransferPattern&
 }  // namespace
 
 TransferPattern hierarchical_exchange_pattern(const CollectiveSpec& spec) {
-  if (!spec.sends.empty())
-    throw InputError("collectives.sends", "'hierarchical' sends all alike (ragged: use 'pairwise')");
+  SpecCheck(spec, "hierarchical").alike().done();
   const Phases phases = phases_of(spec);
   const TransferPattern inside = all_to_all_pattern(phases.inside);
   const TransferPattern across = all_to_all_pattern(phases.across);

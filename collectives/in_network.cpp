@@ -5,7 +5,7 @@
 
 #include "collectives/member_links.h"
 #include "collectives/refusal.h"
-#include "sim/input_error.h"
+#include "collectives/role_writer.h"
 
 namespace stepsim {
 
@@ -25,13 +25,12 @@ struct Ports {
 };
 
 void validate(const CollectiveSpec& spec) {
-  check_kind(spec, "in-network",
-             {CollectiveKind::all_gather, CollectiveKind::reduce_scatter, CollectiveKind::all_reduce,
-              CollectiveKind::broadcast, CollectiveKind::reduce});
-  if (spec.bytes < 0) throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
-  if (spec.root >= members(spec.shape)) {
-    throw InputError("collectives.root", "expected a rank below " + std::to_string(members(spec.shape)));
-  }
+  SpecCheck(spec, "in-network")
+      .kinds({CollectiveKind::all_gather, CollectiveKind::reduce_scatter, CollectiveKind::all_reduce,
+              CollectiveKind::broadcast, CollectiveKind::reduce})
+      .bytes()
+      .root()
+      .done();
 }
 
 bool rooted(const CollectiveSpec& spec) {
@@ -46,52 +45,41 @@ bool pushes(const CollectiveSpec& spec) {
   return spec.kind != CollectiveKind::reduce_scatter && spec.kind != CollectiveKind::reduce;
 }
 
-class RoleWriter {
- public:
-  RoleWriter(const CollectiveSpec& spec, const Ports& ports, bool works) : ports_(ports), works_(works) {
-    const std::uint32_t n = members(spec.shape);
-    const Bytes own = rooted(spec) ? spec.bytes : shard_bytes(spec.bytes, n);
-    bytes_ = own;
-    if (own < 1 || spec.chunk < 1) return;
-    const Bytes most = std::min<Bytes>((own - 1) / spec.chunk + 1, most_pieces);
-    bytes_ = (own - 1) / most + 1;
-    count_ = static_cast<std::uint32_t>((own - 1) / bytes_ + 1);  // no more than it takes: 100 bytes in 64 are 50 of 2
-  }
-
-  Role write(const CollectiveSpec& spec) {
-    const bool pulling = works_ && pulls(spec);
-    const bool pushing = works_ && pushes(spec);
-    for (std::uint32_t p = ports_.ready; p < ports_.done; ++p) lane({.port = p, .count = 1}, {});
-    std::vector<Need> ready;
-    for (std::uint32_t p = ports_.ready; p < ports_.done; ++p) ready.push_back({p, 1, 0});
-    if (pulling) lane({.port = ports_.pull, .count = count_, .bytes = bytes_}, ready);
-    if (pushing) {
-      std::vector<Need> needs = pulling ? std::vector<Need>{{ports_.pull, 1, 1}} : ready;
-      lane({.port = ports_.push, .count = count_, .bytes = bytes_}, needs);
-    }
-    std::vector<Need> finished = ready;
-    const auto all = static_cast<std::int32_t>(count_);
-    if (pulling) finished = {{ports_.pull, all, 0}};
-    if (pushing) finished = {{ports_.push, all, 0}};
-    for (std::uint32_t p = ports_.done; p < ports_.pull; ++p) lane({.port = p, .count = 1}, finished);
-    return role_;
-  }
-
- private:
-  void lane(Run run, const std::vector<Need>& needs) {
-    run.first_need = static_cast<std::uint32_t>(role_.needs.size());
-    run.needs = static_cast<std::uint32_t>(needs.size());
-    role_.needs.insert(role_.needs.end(), needs.begin(), needs.end());
-    role_.lanes.push_back({static_cast<std::uint32_t>(role_.runs.size()), 1});
-    role_.runs.push_back(run);
-  }
-
-  Ports ports_;
-  bool works_;
-  std::uint32_t count_ = 1;
-  Bytes bytes_ = 0;
-  Role role_;
+struct Pieces {
+  std::uint32_t count = 1;
+  Bytes bytes = 0;
 };
+
+Pieces pieces_of(const CollectiveSpec& spec) {
+  const Bytes own = rooted(spec) ? spec.bytes : shard_bytes(spec.bytes, members(spec.shape));
+  if (own < 1 || spec.chunk < 1) return {1, own};
+  const Bytes most = std::min<Bytes>((own - 1) / spec.chunk + 1, most_pieces);
+  const Bytes bytes = (own - 1) / most + 1;
+  return {static_cast<std::uint32_t>((own - 1) / bytes + 1),
+          bytes};  // no more than it takes: 100 bytes in 64 are 50 of 2
+}
+
+Role role_of(const CollectiveSpec& spec, const Ports& ports, bool works) {
+  const bool pulling = works && pulls(spec);
+  const bool pushing = works && pushes(spec);
+  const Pieces pieces = pieces_of(spec);
+  const auto all = static_cast<std::int32_t>(pieces.count);
+  std::vector<Need> ready;
+  for (std::uint32_t p = ports.ready; p < ports.done; ++p) ready.push_back({p, 1, 0});
+  std::vector<Need> finished = ready;
+  RoleWriter role;
+  for (std::uint32_t p = ports.ready; p < ports.done; ++p) role.lane_of(p, 1, 0);
+  if (pulling) {
+    role.lane_of(ports.pull, pieces.count, pieces.bytes, ready);
+    finished = {{ports.pull, all, 0}};
+  }
+  if (pushing) {
+    role.lane_of(ports.push, pieces.count, pieces.bytes, pulling ? std::vector<Need>{{ports.pull, 1, 1}} : ready);
+    finished = {{ports.push, all, 0}};
+  }
+  for (std::uint32_t p = ports.done; p < ports.pull; ++p) role.lane_of(p, 1, 0, finished);
+  return role.role();
+}
 
 }  // namespace
 
@@ -108,8 +96,8 @@ TransferPattern in_network_pattern(const CollectiveSpec& spec) {
   }
   const Ports ports(n);
   pattern.ports = ports.count;
-  pattern.roles = {RoleWriter(spec, ports, true).write(spec)};
-  if (rooted(spec)) pattern.roles.push_back(RoleWriter(spec, ports, false).write(spec));
+  pattern.roles = {role_of(spec, ports, true)};
+  if (rooted(spec)) pattern.roles.push_back(role_of(spec, ports, false));
   pattern.role_of = [root = spec.root, rooted = rooted(spec)](std::uint32_t member) {
     return rooted && member != root ? 1U : 0U;
   };

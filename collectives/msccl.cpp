@@ -52,7 +52,7 @@ class Reader {
     const pugi::xml_parse_result parsed =
         document.load_buffer(text_.data(), text_.size(), pugi::parse_default, pugi::encoding_utf8);
     if (!parsed) {
-      problems_.push_back({{file_, line_of(parsed.offset), 0}, "", "not XML: " + std::string(parsed.description())});
+      problems_.push_back({place_of(parsed.offset), "", "not XML: " + std::string(parsed.description())});
     } else {
       read_algorithm(document);
     }
@@ -61,13 +61,18 @@ class Reader {
   }
 
  private:
-  [[nodiscard]] int line_of(std::ptrdiff_t offset) const {
-    return 1 + static_cast<int>(std::lower_bound(line_ends_.begin(), line_ends_.end(), offset) - line_ends_.begin());
+  [[nodiscard]] SourcePlace place_of(std::ptrdiff_t offset) const {
+    const auto end = std::lower_bound(line_ends_.begin(), line_ends_.end(), offset);
+    const std::ptrdiff_t begin = end == line_ends_.begin() ? 0 : *(end - 1) + 1;
+    return {file_, 1 + static_cast<int>(end - line_ends_.begin()), 1 + static_cast<int>(offset - begin)};
   }
-  [[nodiscard]] int line_of(const pugi::xml_node& node) const { return line_of(node.offset_debug()); }
+  /// Of an element's name or a text's first letter; the document as a whole stands at its start.
+  [[nodiscard]] SourcePlace place_of(const pugi::xml_node& node) const {
+    return place_of(std::max<std::ptrdiff_t>(node.offset_debug(), 0));
+  }
 
   void problem(const pugi::xml_node& node, const std::string& key, const std::string& message) {
-    if (problems_.size() < most_problems) problems_.push_back({{file_, line_of(node), 0}, key, message});
+    if (problems_.size() < most_problems) problems_.push_back({place_of(node), key, message});
   }
 
   // Attributes that are not known, or stand twice.
@@ -169,7 +174,6 @@ class Reader {
     check_attributes(node, key, {"id", "i_chunks", "o_chunks", "s_chunks"});
     in_order(node, key + ".", "id", algorithm_.gpus.size());
     MscclGpu& gpu = algorithm_.gpus.emplace_back();
-    gpu.line = line_of(node);
     gpu.input_chunks = number(node, key + ".", "i_chunks", 0, most_chunks);
     gpu.output_chunks = number(node, key + ".", "o_chunks", 0, most_chunks);
     gpu.scratch_chunks = number(node, key + ".", "s_chunks", 0, most_chunks);
@@ -188,7 +192,6 @@ class Reader {
     check_attributes(node, key, {"id", "send", "recv", "chan"});
     in_order(node, key + ".", "id", gpu.blocks.size());
     MscclBlock& block = gpu.blocks.emplace_back();
-    block.line = line_of(node);
     block.to = number(node, key + ".", "send", -1, gpus_ - 1);
     block.from = number(node, key + ".", "recv", -1, gpus_ - 1);
     block.channel = number(node, key + ".", "chan", 0, algorithm_.channels - 1);
@@ -204,7 +207,9 @@ class Reader {
                      {"s", "type", "srcbuf", "srcoff", "dstbuf", "dstoff", "cnt", "depid", "deps", "hasdep"});
     in_order(node, key + ".", "s", block.steps.size());
     MscclStep& step = block.steps.emplace_back();
-    step.line = line_of(node);
+    const SourcePlace place = place_of(node);
+    step.line = place.line;
+    step.column = place.column;
     step.op = op_of(node, key);
     const bool idle = step.op == MscclOp::nop;
     step.chunks = number(node, key + ".", "cnt", idle ? 0 : 1, most_chunks);
@@ -268,7 +273,7 @@ class Reader {
       what = "waits for " + msccl_key({at.gpu, block, awaited}) + ", which has hasdep=\"0\"";
     }
     if (!what.empty() && problems_.size() < most_problems)
-      problems_.push_back({{file_, step.line, 0}, msccl_key(at), what});
+      problems_.push_back({{file_, step.line, step.column}, msccl_key(at), what});
   }
 
   const std::string& text_;

@@ -47,7 +47,8 @@ struct MscclStep {
   int block = -1;  // waits for this thread block's
   int step = -1;   // step; -1: for none
   bool awaited = false;
-  int line = 0;
+  int line = 0;  // where it stands
+  int column = 0;
 };
 
 struct MscclBlock {
@@ -55,7 +56,6 @@ struct MscclBlock {
   int from = -1;  // GPU, -1: none
   int channel = 0;
   std::vector<MscclStep> steps;
-  int line = 0;
 };
 
 struct MscclGpu {
@@ -63,7 +63,6 @@ struct MscclGpu {
   int output_chunks = 0;
   int scratch_chunks = 0;
   std::vector<MscclBlock> blocks;
-  int line = 0;
 };
 
 struct MscclAlgorithm {
@@ -77,7 +76,7 @@ struct MscclAlgorithm {
   std::vector<MscclGpu> gpus;
 };
 
-/// Reads and checks a whole file; `file` is its name for messages. InputError (several problems, each with its line and
+/// Reads and checks a whole file; `file` is its name for messages. InputError (several problems, each with its place and
 /// a key as gpu[0].tb[1].step[2].cnt) for what is malformed or unknown, sends without receives, and steps that wait for
 /// each other.
 MscclAlgorithm parse_msccl(const std::string& text, const std::string& file);

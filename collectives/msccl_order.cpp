@@ -54,7 +54,8 @@ class StepOrder {
 
   void problem(std::size_t number, const std::string& message) {
     if (problems_.size() == most_problems) return;
-    problems_.push_back({{algorithm_.file, step(number).line, 0}, msccl_key(all_.places[number]), message});
+    const MscclStep& at = step(number);
+    problems_.push_back({{algorithm_.file, at.line, at.column}, msccl_key(all_.places[number]), message});
   }
 
   // Step numbers of a block that send, or receive.

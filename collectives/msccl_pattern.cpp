@@ -7,6 +7,7 @@
 
 #include "collectives/member_links.h"
 #include "collectives/msccl_order.h"
+#include "collectives/refusal.h"
 #include "sim/input_error.h"
 
 namespace stepsim {
@@ -26,17 +27,17 @@ constexpr std::array<std::pair<const char*, CollectiveKind>, 8> kinds{
      {"scatter", CollectiveKind::scatter}}};
 
 void validate(const MscclAlgorithm& algorithm, const CollectiveSpec& spec) {
+  SpecCheck check(spec, algorithm.file);
   for (const auto& [name, kind] : kinds) {
-    if (algorithm.collective == name && kind != spec.kind)
-      throw InputError("collectives.algorithm", "'" + algorithm.file + "' does not do " + to_string(spec.kind) +
-                                                    " (it does " + to_string(kind) + ")");
+    if (algorithm.collective == name) check.kinds({kind});
   }
-  if (members(spec.shape) != algorithm.gpus.size())
-    throw InputError("collectives.shape", "'" + algorithm.file + "' is for " + std::to_string(algorithm.gpus.size()) +
-                                              " members, found " + std::to_string(members(spec.shape)));
-  if (spec.bytes < 0) throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
-  if (!spec.sends.empty())
-    throw InputError("collectives.sends", "'" + algorithm.file + "' sends all alike (ragged: use 'pairwise')");
+  check
+      .expect(members(spec.shape) == algorithm.gpus.size(), "shape",
+              "'" + algorithm.file + "' is for " + std::to_string(algorithm.gpus.size()) + " members, found " +
+                  std::to_string(members(spec.shape)))
+      .bytes()
+      .alike()
+      .done();
 }
 
 Bytes chunk_bytes(const MscclAlgorithm& algorithm, const CollectiveSpec& spec) {

@@ -5,31 +5,21 @@
 #include <string>
 
 #include "collectives/member_links.h"
+#include "collectives/refusal.h"
 #include "collectives/role_writer.h"
-#include "sim/input_error.h"
 
 namespace stepsim {
 
 namespace {
 
 void validate(const CollectiveSpec& spec, bool two_shot) {
-  const bool all_reduce = spec.kind == CollectiveKind::all_reduce;
-  const bool half = spec.kind == CollectiveKind::all_gather || spec.kind == CollectiveKind::reduce_scatter;
-  std::vector<Problem> problems;
-  if (two_shot && !all_reduce) {
-    problems.push_back({{},
-                        "collectives.algorithm",
-                        "'two-shot' does not do " + to_string(spec.kind) + " (it does all-reduce; see 'one-shot')"});
+  SpecCheck check(spec, two_shot ? "two-shot" : "one-shot");
+  if (two_shot) {
+    check.kinds({CollectiveKind::all_reduce});
+  } else {
+    check.kinds({CollectiveKind::all_gather, CollectiveKind::reduce_scatter, CollectiveKind::all_reduce});
   }
-  if (!two_shot && !all_reduce && !half) {
-    problems.push_back({{},
-                        "collectives.algorithm",
-                        "'one-shot' does not do " + to_string(spec.kind) +
-                            " (it does all-gather, reduce-scatter and all-reduce; all-to-all is 'direct')"});
-  }
-  if (spec.bytes < 0)
-    problems.push_back({{}, "collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes)});
-  if (!problems.empty()) throw InputError(problems);
+  check.bytes().done();
 }
 
 bool is_torus(const CollectiveSpec& spec) {

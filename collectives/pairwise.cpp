@@ -6,22 +6,22 @@
 
 #include "collectives/member_links.h"
 #include "collectives/refusal.h"
-#include "sim/input_error.h"
 
 namespace stepsim {
 
 namespace {
 
 void validate(const CollectiveSpec& spec) {
-  check_kind(spec, "pairwise", {CollectiveKind::all_to_all});
-  if (spec.bytes < 0) throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
   const std::size_t n = members(spec.shape);
-  if (!spec.sends.empty() && spec.sends.size() != n * n)
-    throw InputError("collectives.sends", "expected " + std::to_string(n) + " x " + std::to_string(n) +
-                                              " sizes, found " + std::to_string(spec.sends.size()));
-  for (const Bytes bytes : spec.sends) {
-    if (bytes < 0) throw InputError("collectives.sends", "expected 0 or more, found " + std::to_string(bytes));
-  }
+  SpecCheck check(spec, "pairwise");
+  check.kinds({CollectiveKind::all_to_all}).bytes();
+  check.expect(spec.sends.empty() || spec.sends.size() == n * n, "sends",
+               "expected " + std::to_string(n) + " x " + std::to_string(n) + " sizes, found " +
+                   std::to_string(spec.sends.size()));
+  const auto negative = std::find_if(spec.sends.begin(), spec.sends.end(), [](Bytes bytes) { return bytes < 0; });
+  if (negative != spec.sends.end())
+    check.expect(false, "sends", "expected 0 or more, found " + std::to_string(*negative));
+  check.done();
 }
 
 Bytes uniform(const CollectiveSpec& spec, std::uint32_t n) {
@@ -46,8 +46,10 @@ std::vector<Role> roles_of(const CollectiveSpec& spec, std::uint32_t n) {
   return roles;
 }
 
-// The most that goes out of, or into, any one member.
-double busiest(const CollectiveSpec& spec, std::uint32_t n) {
+}  // namespace
+
+double busiest_member(const CollectiveSpec& spec) {
+  const std::uint32_t n = members(spec.shape);
   if (spec.sends.empty()) return static_cast<double>(n - 1) * static_cast<double>(uniform(spec, n));
   std::vector<double> out(n, 0.0);
   std::vector<double> in(n, 0.0);
@@ -61,8 +63,6 @@ double busiest(const CollectiveSpec& spec, std::uint32_t n) {
   }
   return std::max(*std::max_element(out.begin(), out.end()), *std::max_element(in.begin(), in.end()));
 }
-
-}  // namespace
 
 TransferPattern pairwise_pattern(const CollectiveSpec& spec) {
   validate(spec);
@@ -83,7 +83,7 @@ TransferPattern pairwise_pattern(const CollectiveSpec& spec) {
 
 double pairwise_bound(const CollectiveSpec& spec, const AxisRates& rates) {
   validate(spec);
-  const double most = busiest(spec, members(spec.shape));
+  const double most = busiest_member(spec);
   if (most == 0) return 0;
   const double latency = best_link(rates).latency;
   return latency + most / member_rate(spec, rates);

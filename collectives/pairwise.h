@@ -17,6 +17,9 @@ namespace stepsim {
 /// InputError for other kinds, and when `sends` is not N x N numbers of 0 or more.
 TransferPattern pairwise_pattern(const CollectiveSpec& spec);
 
+/// The most that goes out of, or into, any one member.
+double busiest_member(const CollectiveSpec& spec);
+
 /// A lower bound in seconds, by the greatest rate and the least latency; exact on a star when uniform.
 double pairwise_bound(const CollectiveSpec& spec, const AxisRates& rates);
 

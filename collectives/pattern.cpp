@@ -2,6 +2,13 @@
 
 namespace stepsim {
 
+bool reaches(const TransferPattern& pattern, std::uint32_t sender, std::uint32_t port, std::uint32_t other) {
+  if (sender == other) return false;
+  const Among among = pattern.among.empty() ? Among::all : pattern.among[port];
+  if (among == Among::row) return sender / pattern.row == other / pattern.row;
+  return among == Among::all || sender % pattern.row == other % pattern.row;
+}
+
 TransferPlan tabulate(const TransferPattern& pattern) {
   TransferPlan plan;
   plan.members = pattern.members;

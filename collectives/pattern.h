@@ -18,14 +18,19 @@ struct Leg {
   int steps = 0;
 };
 
-/// A port whose transfers go to, or come from, all members at once, over the links of the routes between them and the
+/// A port whose transfers go to, or come from, many members at once, over the links of the routes between them and the
 /// sender, each link once: in-network multicast and reduction. `Port::to` is then the sender itself, which counts the
 /// delivery; the latency is that of the longest of the routes.
 enum class Spread : std::uint8_t {
   none,
   multicast,  // links of the routes from the sender to every other member
-  reduction   // links of the routes from every other member to the sender
+  reduction,  // links of the routes from every other member to the sender
+  both        // both: what the network has added up it copies to all
 };
+
+/// Whom a spread reaches: all members, those in the sender's row (TransferPattern::row), or those at its place in other
+/// rows.
+enum class Among : std::uint8_t { all, row, column };
 
 struct TransferPattern {
   std::uint32_t members = 0;
@@ -38,10 +43,15 @@ struct TransferPattern {
   std::function<Port(std::uint32_t member, std::uint32_t port)> port;
   std::vector<std::vector<Leg>> words;  // per port: the way of a transfer, leg by leg; empty: as Port says
   std::vector<Spread> spreads;          // per port; empty: none
+  std::vector<Among> among;             // per port, where it is a spread; empty: all
+  std::uint32_t row = 1;                // members of a row, ranks one after the other: those of a node
 };
 
 /// Per member: does it issue the collective? All do, unless there are bystanders.
 std::vector<bool> takes_part(const TransferPattern& pattern);
+
+/// Does a spread through the sender's port reach the other?
+bool reaches(const TransferPattern& pattern, std::uint32_t sender, std::uint32_t port, std::uint32_t other);
 
 /// The pattern written out, member by member.
 TransferPlan tabulate(const TransferPattern& pattern);

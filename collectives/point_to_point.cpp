@@ -3,8 +3,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "collectives/refusal.h"
 #include "collectives/stage.h"
-#include "sim/input_error.h"
 
 namespace stepsim {
 
@@ -15,15 +15,14 @@ std::uint32_t group_of(const CollectiveSpec& spec) {
 }
 
 void validate(const CollectiveSpec& spec) {
-  if (spec.kind != CollectiveKind::point_to_point)
-    throw InputError("collectives.algorithm",
-                     "'point-to-point' does not do " + to_string(spec.kind) + " (use 'torus')");
   const std::uint32_t group = group_of(spec);
-  if (group < 2 || spec.root >= group || spec.to >= group || spec.root == spec.to)
-    throw InputError("collectives.shape", "point-to-point: expected two of " + std::to_string(group) +
-                                              " members, found " + std::to_string(spec.root) + " and " +
-                                              std::to_string(spec.to));
-  if (spec.bytes < 0) throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
+  SpecCheck(spec, "point-to-point")
+      .kinds({CollectiveKind::point_to_point})
+      .expect(group >= 2 && spec.root < group && spec.to < group && spec.root != spec.to, "shape",
+              "point-to-point: expected two of " + std::to_string(group) + " members, found " +
+                  std::to_string(spec.root) + " and " + std::to_string(spec.to))
+      .bytes()
+      .done();
 }
 
 Role sender(Bytes bytes) {

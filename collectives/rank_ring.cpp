@@ -23,17 +23,15 @@ void check_ring(std::vector<std::uint32_t> ring, std::uint32_t n, std::size_t nu
 }
 
 void validate(const CollectiveSpec& spec) {
-  check_kind(spec, "ring",
-             {CollectiveKind::all_gather, CollectiveKind::reduce_scatter, CollectiveKind::all_reduce,
-              CollectiveKind::broadcast, CollectiveKind::reduce});
+  SpecCheck(spec, "ring")
+      .kinds({CollectiveKind::all_gather, CollectiveKind::reduce_scatter, CollectiveKind::all_reduce,
+              CollectiveKind::broadcast, CollectiveKind::reduce})
+      .bytes()
+      .channels()
+      .node()
+      .root()
+      .done();
   const std::uint32_t n = members(spec.shape);
-  if (spec.bytes < 0) throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
-  if (spec.channels < 1) throw InputError("collectives.channels", "expected 1 or more");
-  if (spec.node < 1 || n % spec.node != 0) {
-    throw InputError("collectives.node",
-                     "expected a divisor of the " + std::to_string(n) + " members, found " + std::to_string(spec.node));
-  }
-  if (spec.root >= n) throw InputError("collectives.root", "expected a rank below " + std::to_string(n));
   for (std::size_t i = 0; i < spec.rings.size(); ++i) check_ring(spec.rings[i], n, i);
 }
 

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "collectives/member_links.h"
+#include "collectives/refusal.h"
 #include "collectives/role_writer.h"
-#include "sim/input_error.h"
 
 namespace stepsim {
 
@@ -17,16 +17,10 @@ enum class Way { doubling, halving };
 void validate(const CollectiveSpec& spec, Way way) {
   const bool doubling = way == Way::doubling;
   const CollectiveKind half = doubling ? CollectiveKind::all_gather : CollectiveKind::reduce_scatter;
-  std::vector<Problem> problems;
-  if (spec.kind != half && spec.kind != CollectiveKind::all_reduce) {
-    problems.push_back({{},
-                        "collectives.algorithm",
-                        std::string(doubling ? "'recursive-doubling'" : "'recursive-halving'") + " does not do " +
-                            to_string(spec.kind) + " (it does " + to_string(half) + " and all-reduce)"});
-  }
-  if (spec.bytes < 0)
-    problems.push_back({{}, "collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes)});
-  if (!problems.empty()) throw InputError(problems);
+  SpecCheck(spec, doubling ? "recursive-doubling" : "recursive-halving")
+      .kinds({half, CollectiveKind::all_reduce})
+      .bytes()
+      .done();
 }
 
 // Who takes part in the steps: `core` members, by place; the extras stand beside places 0 ... extras - 1.

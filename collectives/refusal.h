@@ -1,7 +1,6 @@
-// refusal.h: how an algorithm refuses a kind of collective that it does not do.
+// refusal.h: how an algorithm refuses a spec that it does not cover: every reason at once.
 #pragma once
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -10,17 +9,28 @@
 
 namespace stepsim {
 
-/// InputError unless the spec's kind is one of these, saying which they are: "(it does all-gather and all-reduce)".
-inline void check_kind(const CollectiveSpec& spec, const std::string& algorithm,
-                       const std::vector<CollectiveKind>& kinds) {
-  if (std::find(kinds.begin(), kinds.end(), spec.kind) != kinds.end()) return;
-  std::string list;
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    if (i > 0) list += i + 1 == kinds.size() ? " and " : ", ";
-    list += to_string(kinds[i]);
-  }
-  throw InputError("collectives.algorithm",
-                   "'" + algorithm + "' does not do " + to_string(spec.kind) + " (it does " + list + ")");
-}
+/// What each check finds wrong is kept; done() throws it all as one InputError.
+class SpecCheck {
+ public:
+  /// algorithm: as users write it.
+  SpecCheck(const CollectiveSpec& spec, std::string algorithm) : spec_(spec), algorithm_(std::move(algorithm)) {}
+
+  /// One of these: "'ring' does not do barrier (it does all-gather and all-reduce)".
+  SpecCheck& kinds(const std::vector<CollectiveKind>& kinds);
+  SpecCheck& bytes();     // 0 or more
+  SpecCheck& chunk();     // 0 or more
+  SpecCheck& channels();  // 1 or more
+  SpecCheck& root();      // a rank
+  SpecCheck& node();      // divides the members
+  SpecCheck& alike();     // no ragged sends
+  /// Anything else: key without "collectives.".
+  SpecCheck& expect(bool right, const std::string& key, const std::string& message);
+  void done() const;
+
+ private:
+  const CollectiveSpec& spec_;
+  std::string algorithm_;
+  std::vector<Problem> problems_;
+};
 
 }  // namespace stepsim

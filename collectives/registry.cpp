@@ -9,6 +9,7 @@
 #include "collectives/flat.h"
 #include "collectives/hierarchical.h"
 #include "collectives/in_network.h"
+#include "collectives/in_network_rails.h"
 #include "collectives/one_shot.h"
 #include "collectives/pairwise.h"
 #include "collectives/point_to_point.h"
@@ -37,6 +38,9 @@ Registry<Algorithm> collective_algorithms() {
       {rank_ring_pattern, rank_ring_bound});
   registry.add("in-network", "switches that add and copy (NVLS, SHARP)",
                {.pattern = in_network_pattern, .bound = in_network_bound, .tried_up_to = pairs, .by_network = true});
+  registry.add("in-network-rails",
+               "all-reduce by switches that add and copy in each node and on each rail (NVLS + SHARP)",
+               {.pattern = in_network_rails_pattern, .bound = in_network_rails_bound, .by_network = true});
   registry.add("point-to-point", "one transfer from member 0 to member 1 by the cluster's routes, eager",
                {point_to_point_pattern, point_to_point_bound});
   registry.add("hierarchical", "axis by axis, innermost first, in pieces that overlap; all-to-all by way of the rails",

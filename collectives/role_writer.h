@@ -15,6 +15,11 @@ class RoleWriter {
   void lane();
   /// `count` transfers through `port`; nothing is added when there are none.
   void run(std::uint32_t port, std::uint32_t count, Bytes bytes, const std::vector<Need>& needs = {});
+  /// A lane with this run alone.
+  void lane_of(std::uint32_t port, std::uint32_t count, Bytes bytes, const std::vector<Need>& needs = {}) {
+    lane();
+    run(port, count, bytes, needs);
+  }
   [[nodiscard]] const Role& role() const { return role_; }
 
  private:

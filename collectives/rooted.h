@@ -7,7 +7,6 @@
 
 #include "collectives/collective.h"
 #include "collectives/refusal.h"
-#include "sim/input_error.h"
 
 namespace stepsim {
 
@@ -30,13 +29,11 @@ inline std::uint32_t member_at(std::uint32_t relative, std::uint32_t root, std::
 }
 
 inline void check_rooted(const CollectiveSpec& spec, const std::string& algorithm) {
-  check_kind(spec, algorithm,
-             {CollectiveKind::broadcast, CollectiveKind::reduce, CollectiveKind::gather, CollectiveKind::scatter});
-  if (spec.bytes < 0) throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
-  const std::uint32_t n = members(spec.shape);
-  if (spec.root >= n)
-    throw InputError("collectives.root",
-                     "expected a rank of 0 to " + std::to_string(n - 1) + ", found " + std::to_string(spec.root));
+  SpecCheck(spec, algorithm)
+      .kinds({CollectiveKind::broadcast, CollectiveKind::reduce, CollectiveKind::gather, CollectiveKind::scatter})
+      .bytes()
+      .root()
+      .done();
 }
 
 }  // namespace stepsim

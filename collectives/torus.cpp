@@ -7,7 +7,6 @@
 #include "collectives/port_numbers.h"
 #include "collectives/refusal.h"
 #include "collectives/torus_role.h"
-#include "sim/input_error.h"
 
 namespace stepsim {
 
@@ -16,8 +15,10 @@ namespace {
 constexpr std::array<int, 2> directions{+1, -1};  // index 0 up, 1 down
 
 void validate(const CollectiveSpec& spec) {
-  check_kind(spec, "torus", {CollectiveKind::all_gather, CollectiveKind::reduce_scatter, CollectiveKind::all_reduce});
-  if (spec.bytes < 0) throw InputError("collectives.bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
+  SpecCheck(spec, "torus")
+      .kinds({CollectiveKind::all_gather, CollectiveKind::reduce_scatter, CollectiveKind::all_reduce})
+      .bytes()
+      .done();
 }
 
 // Ranks are row-major over the shape.

@@ -7,8 +7,8 @@
 
 #include "collectives/double_tree.h"
 #include "collectives/member_links.h"
+#include "collectives/refusal.h"
 #include "collectives/role_writer.h"
-#include "sim/input_error.h"
 
 namespace stepsim {
 
@@ -28,23 +28,14 @@ bool goes_down(const CollectiveSpec& spec) {
 }
 
 void validate(const CollectiveSpec& spec) {
-  const bool kind = spec.kind == CollectiveKind::all_reduce || spec.kind == CollectiveKind::broadcast ||
-                    spec.kind == CollectiveKind::reduce;
-  std::vector<Problem> problems;
-  const auto expect = [&](bool right, const std::string& key, const std::string& message) {
-    if (!right) problems.push_back({{}, "collectives." + key, message});
-  };
-  const std::uint32_t count = members(spec.shape);
-  expect(kind, "algorithm",
-         "'tree' does not do " + to_string(spec.kind) + " (it does all-reduce, broadcast and reduce)");
-  expect(spec.bytes >= 0, "bytes", "expected 0 or more, found " + std::to_string(spec.bytes));
-  expect(spec.chunk >= 0, "chunk", "expected 0 or more, found " + std::to_string(spec.chunk));
-  expect(spec.channels > 0, "channels", "expected 1 or more, found 0");
-  expect(spec.node > 0 && count % spec.node == 0, "node",
-         "expected a divisor of " + std::to_string(count) + " members, found " + std::to_string(spec.node));
-  expect(spec.root < count, "root",
-         "expected a rank below " + std::to_string(count) + ", found " + std::to_string(spec.root));
-  if (!problems.empty()) throw InputError(problems);
+  SpecCheck(spec, "tree")
+      .kinds({CollectiveKind::all_reduce, CollectiveKind::broadcast, CollectiveKind::reduce})
+      .bytes()
+      .chunk()
+      .channels()
+      .node()
+      .root()
+      .done();
 }
 
 std::uint32_t channels(const CollectiveSpec& spec) {

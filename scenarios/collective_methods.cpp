@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "scenarios/algorithm_file.h"
 #include "scenarios/link_rates.h"
 #include "topology/ring_order.h"
 
@@ -29,7 +30,30 @@ CollectiveMethods::CollectiveMethods(const Scenario& scenario, const Cluster& cl
       asked_(std::move(asked)),
       algorithms_(collective_algorithms()) {
   if (cluster_.spec().kind != "torus" && cluster_.spec().kind != "nodes") order_rings();
+  read_file();
+  check_sends();
   choose();
+}
+
+void CollectiveMethods::read_file() {
+  const std::optional<AlgorithmFile> file = algorithm_file(asked_.algorithm);
+  if (!file) return;
+  algorithms_.add(asked_.algorithm, "from a file", file->algorithm);
+  if (!asked_.protocol.empty()) return;
+  for (const Protocol& one : scenario_.protocols) {
+    if (one.name == file->protocol) asked_.protocol = one.name;
+  }
+}
+
+void CollectiveMethods::check_sends() const {
+  const SendMatrix& sends = asked_.sends;
+  if (sends.members == 0) return;
+  if (asked_.kind != CollectiveKind::all_to_all)
+    throw InputError("--sends", "expected an all_to_all, found " + to_string(asked_.kind));
+  if (sends.members != members()) {
+    throw InputError("--sends", "'" + sends.file + "' is for " + std::to_string(sends.members) +
+                                    " members, the group has " + std::to_string(members()));
+  }
 }
 
 /// Where links are listed, rings go round by the best ways there are, both ways.
@@ -72,7 +96,8 @@ void CollectiveMethods::choose() {
   if (asked_.kind == CollectiveKind::point_to_point && members() != 2) {
     throw InputError(asked_.algorithm_key, "point-to-point: expected groups of 2, found " + std::to_string(members()));
   }
-  const std::string asked = asked_.algorithm.empty() ? usual_algorithm(scenario_, asked_.kind) : asked_.algorithm;
+  const std::string usual = asked_.sends.members > 0 ? "pairwise" : usual_algorithm(scenario_, asked_.kind);
+  const std::string asked = asked_.algorithm.empty() ? usual : asked_.algorithm;
   const std::vector<std::string> names = asked == "auto" ? algorithms_.names() : std::vector<std::string>{asked};
   std::vector<Problem> refusals;
   for (const std::string& name : names) {
@@ -115,6 +140,7 @@ CollectiveSpec CollectiveMethods::spec(const CollectiveMethod& method, Bytes arr
   spec.kind = asked_.kind;
   spec.shape = shape_;
   spec.bytes = array;
+  if (asked_.sends.members > 0) spec.sends = asked_.sends.at(array / static_cast<Bytes>(members()));
   spec.algorithm = method.algorithm;
   spec.ring = scenario_.ring;
   spec.weighted_parts = scenario_.weighted_parts;

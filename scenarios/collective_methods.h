@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "scenarios/communication.h"
+#include "scenarios/send_matrix.h"
 
 namespace stepsim {
 
@@ -21,8 +22,9 @@ struct CollectiveMethod {
 
 struct MethodsAsked {
   CollectiveKind kind = CollectiveKind::all_reduce;
-  std::string algorithm = {};  // by name; "auto": all; empty: "torus" and its kin on a torus, else all
-  std::string protocol = {};   // of the system, by name; empty: all
+  std::string algorithm = {};  // by name or msccl:FILE; "auto": all; empty: "torus" and its kin on a torus, else all
+  std::string protocol = {};   // of the system, by name; empty: all, or what the file of an algorithm says
+  SendMatrix sends = {};       // ragged all-to-all; no members: all alike
   // What a refusal names.
   std::string algorithm_key = "--algorithm";
   std::string protocol_key = "--protocol";
@@ -51,6 +53,8 @@ class CollectiveMethods {
 
  private:
   void order_rings();
+  void read_file();
+  void check_sends() const;
   void choose();
   void add(const std::string& algorithm, bool unasked);
   [[nodiscard]] bool spans_nodes() const;

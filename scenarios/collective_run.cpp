@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "collectives/pairwise.h"
+
 namespace stepsim {
 namespace {
 
@@ -54,7 +56,7 @@ CollectiveRun::CollectiveRun(const Scenario& scenario, const CollectiveChoice& c
     placement = given_placement(scenario, *cluster_);
   }
   mesh_ = std::make_unique<Mesh>(*cluster_, scenario.strategy.mesh, placement);
-  const MethodsAsked asked{choice.kind, choice.algorithm, choice.protocol};
+  const MethodsAsked asked{choice.kind, choice.algorithm, choice.protocol, choice.sends};
   methods_ = std::make_unique<CollectiveMethods>(scenario, *cluster_,
                                                  mesh_->group_shape(indices(scenario, choice.axes)), asked);
 }
@@ -73,7 +75,9 @@ CollectiveResult CollectiveRun::play(Bytes bytes) const {
   const double time = to_seconds(result.time);
   if (time <= 0) return result;
   result.algorithm_rate = static_cast<double>(bytes) / time;
-  result.bus_rate = result.algorithm_rate * bus_factor(choice_.kind, members());
+  result.bus_rate = choice_.sends.members == 0
+                        ? result.algorithm_rate * bus_factor(choice_.kind, members())
+                        : static_cast<double>(busiest_member(methods_->spec(best.method, array))) / time;
   result.fullest = best.fullest;
   result.fullest_share = best.fullest_share;
   return result;

@@ -7,14 +7,16 @@
 
 #include "scenarios/lone_play.h"
 #include "scenarios/run.h"
+#include "scenarios/send_matrix.h"
 
 namespace stepsim {
 
 struct CollectiveChoice {
   CollectiveKind kind = CollectiveKind::all_reduce;
   std::vector<std::string> axes;  // mesh axes of a group; empty: all chips are one group
-  std::string algorithm;          // by name; "auto": the fastest; empty: "torus" and its kin on a torus, else auto
-  std::string protocol = {};      // of the system, by name; empty: the fastest
+  std::string algorithm;  // by name; "auto": the fastest; empty: "torus" and its kin on a torus, else auto; msccl:FILE
+  std::string protocol = {};  // of the system, by name; empty: the fastest, or what the file of an algorithm says
+  SendMatrix sends = {};      // ragged all-to-all; no members: all alike
 };
 
 struct CollectiveResult {
@@ -38,7 +40,7 @@ class CollectiveRun {
   CollectiveRun(const Scenario& scenario, const CollectiveChoice& choice);
 
   /// bytes: what nccl-tests call the size. The array that is gathered, scattered or reduced; of an all-to-all, what one
-  /// member sends, its own part included. The fastest of the methods that were asked for.
+  /// member sends, its own part included (ragged: shares are of it, sizes stay as they are). The fastest of the methods that were asked for.
   [[nodiscard]] CollectiveResult play(Bytes bytes) const;
 
   [[nodiscard]] std::uint32_t members() const { return methods_->members(); }

@@ -163,14 +163,19 @@ StepProgram one_collective() {
   return program;
 }
 
-std::vector<LinkId> spread_links(const Cluster& cluster, const Groups& groups, ChipId chip, Spread spread) {
+std::vector<LinkId> spread_links(const Cluster& cluster, const Groups& groups, const TransferPattern& pattern,
+                                 ChipId chip, std::uint32_t port) {
   std::vector<LinkId> links;
-  for (std::uint32_t rank = 0; rank < groups.members(); ++rank) {
-    const ChipId other = groups.member(chip, rank);
-    if (other == chip) continue;
-    const bool away = spread == Spread::multicast;
-    const std::vector<LinkId> way = cluster.routes(away ? chip : other, away ? other : chip).front().links;
+  const auto add = [&](ChipId from, ChipId to) {
+    const std::vector<LinkId> way = cluster.routes(from, to).front().links;
     links.insert(links.end(), way.begin(), way.end());
+  };
+  const std::uint32_t own = groups.rank_of(chip);
+  for (std::uint32_t rank = 0; rank < groups.members(); ++rank) {
+    if (!reaches(pattern, own, port, rank)) continue;
+    const ChipId other = groups.member(chip, rank);
+    if (pattern.spreads[port] != Spread::reduction) add(chip, other);
+    if (pattern.spreads[port] != Spread::multicast) add(other, chip);
   }
   std::sort(links.begin(), links.end());
   links.erase(std::unique(links.begin(), links.end()), links.end());

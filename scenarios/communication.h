@@ -64,8 +64,9 @@ Communication lone_pattern(Groups groups, FamilyPattern pattern);
 /// A program to lay it on: the collective is its only op.
 StepProgram one_collective();
 
-/// Links that the transfers of a spread port hold (pattern.h): those between a chip and all members of its group.
-std::vector<LinkId> spread_links(const Cluster& cluster, const Groups& groups, ChipId chip, Spread spread);
+/// Links that the transfers of a spread port hold (pattern.h): those between a chip and the members that it reaches.
+std::vector<LinkId> spread_links(const Cluster& cluster, const Groups& groups, const TransferPattern& pattern,
+                                 ChipId chip, std::uint32_t port);
 
 /// The way of a port on the hardware axes; empty for ports that go by the cluster's own routes.
 std::vector<Hops> way_of(const FamilyPattern& one, const Groups& groups, std::uint32_t port);

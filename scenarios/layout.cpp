@@ -64,7 +64,7 @@ class Layout {
   RouteId route(ClassId who, std::uint32_t p, const FamilyPattern& one);
   RouteId folded(ClassId who, const std::vector<LinkId>& links, Picoseconds latency);
   [[nodiscard]] Picoseconds latency(const std::vector<LinkId>& links, const HopCosts& costs) const;
-  RouteId spread(ClassId who, const FamilyPattern& one, Spread way);
+  RouteId spread(ClassId who, const FamilyPattern& one, std::uint32_t p);
   LinkId link(LinkId one);
 
   const Cluster& cluster_;
@@ -223,7 +223,7 @@ std::uint32_t Layout::route_table(std::size_t pattern) {
 
 RouteId Layout::route(ClassId who, std::uint32_t p, const FamilyPattern& one) {
   if (!one.pattern.spreads.empty() && one.pattern.spreads[p] != Spread::none) {
-    return spread(who, one, one.pattern.spreads[p]);
+    return spread(who, one, p);
   }
   const Groups& groups = all_.families[one.family].groups;
   const ChipId from = symmetry_.first(who);
@@ -242,15 +242,17 @@ RouteId Layout::route(ClassId who, std::uint32_t p, const FamilyPattern& one) {
 }
 
 /// A spread holds its links together, and is delivered when the farthest member has it.
-RouteId Layout::spread(ClassId who, const FamilyPattern& one, Spread way) {
+RouteId Layout::spread(ClassId who, const FamilyPattern& one, std::uint32_t p) {
   const Groups& groups = all_.families[one.family].groups;
   const ChipId chip = symmetry_.first(who);
+  const std::uint32_t own = groups.rank_of(chip);
   Picoseconds longest;
   for (std::uint32_t rank = 0; rank < groups.members(); ++rank) {
+    if (!reaches(one.pattern, own, p, rank)) continue;
     const ChipId other = groups.member(chip, rank);
-    if (other != chip) longest = std::max(longest, latency(cluster_.routes(chip, other).front().links, one.hops));
+    longest = std::max(longest, latency(cluster_.routes(chip, other).front().links, one.hops));
   }
-  return folded(who, spread_links(cluster_, groups, chip, way), longest);
+  return folded(who, spread_links(cluster_, groups, one.pattern, chip, p), longest);
 }
 
 /// What the links take, and what driving them costs by the slowest kind among them.

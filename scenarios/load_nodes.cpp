@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "scenarios/algorithm_file.h"
 #include "scenarios/load_sections.h"
 
 namespace stepsim {
@@ -63,7 +64,7 @@ std::vector<std::string> texts(Section& section, const std::string& name, const 
   return all;
 }
 
-/// A text, or {name, set, group, algorithm}.
+/// A text, or {name, set, group, algorithm, op}.
 Alias read_alias(Section& cluster, const YamlValue& item, std::size_t number) {
   Alias alias;
   if (item.kind == YamlValue::Kind::scalar) {
@@ -74,7 +75,8 @@ Alias read_alias(Section& cluster, const YamlValue& item, std::size_t number) {
   alias.name = entry.text("name", std::nullopt);
   alias.set = texts(entry, "set", "overrides such as 'cluster.nodes=[4]'");
   alias.group = entry.text("group", "");
-  alias.algorithm = entry.text("algorithm", "");
+  alias.algorithm = beside(entry.text("algorithm", ""), item.place.file);
+  alias.op = entry.text("op", "");
   entry.done();
   return alias;
 }

@@ -8,76 +8,16 @@
 #include <map>
 
 #include "scenarios/catalog.h"
+#include "scenarios/csv.h"
 #include "scenarios/system.h"
 
 namespace stepsim {
 namespace {
 
-struct Record {
-  std::vector<std::string> fields;
-  int line = 0;  // where it begins
-};
-
-/// Records of a CSV text (RFC 4180): fields in quotes may hold commas, line ends and doubled quotes. Empty lines are left out.
-class CsvReader {
- public:
-  CsvReader(const std::string& text, std::string file) : text_(text), file_(std::move(file)) {
-    if (text.starts_with("\xEF\xBB\xBF")) at_ = 3;  // byte order mark
-  }
-
-  std::vector<Record> read() {
-    while (at_ < text_.size()) {
-      Record record{{}, line_};
-      do record.fields.push_back(field());
-      while (next(','));
-      next('\r');
-      if (!next('\n') && at_ < text_.size()) fail("expected a comma or the end of the line after a quoted field");
-      ++line_;
-      if (record.fields.size() > 1 || !record.fields[0].empty()) records_.push_back(std::move(record));
-    }
-    return records_;
-  }
-
- private:
-  bool next(char c) {
-    if (at_ >= text_.size() || text_[at_] != c) return false;
-    ++at_;
-    return true;
-  }
-
-  std::string field() {
-    std::string value;
-    if (!next('"')) {
-      while (at_ < text_.size() && text_[at_] != ',' && text_[at_] != '\n' && text_[at_] != '\r') value += text_[at_++];
-      return value;
-    }
-    const int begin = line_;
-    while (at_ < text_.size()) {
-      if (next('"')) {
-        if (!next('"')) return value;
-        value += '"';
-        continue;
-      }
-      if (text_[at_] == '\n') ++line_;
-      value += text_[at_++];
-    }
-    line_ = begin;
-    fail("a quoted field is not closed");
-  }
-
-  [[noreturn]] void fail(const std::string& what) const { throw InputError({Problem{{file_, line_, 1}, "", what}}); }
-
-  const std::string& text_;
-  std::string file_;
-  std::size_t at_ = 0;
-  int line_ = 1;
-  std::vector<Record> records_;
-};
-
 /// One record by the names of its columns.
 class Row {
  public:
-  Row(const std::map<std::string, std::size_t>& columns, const Record& record, std::string file)
+  Row(const std::map<std::string, std::size_t>& columns, const CsvRecord& record, std::string file)
       : columns_(columns), record_(record), file_(std::move(file)) {
     if (record.fields.size() == columns.size()) return;
     fail("", fmt::format("expected {} fields as in the header line, found {}", columns.size(), record.fields.size()));
@@ -110,7 +50,7 @@ class Row {
   }
 
   const std::map<std::string, std::size_t>& columns_;
-  const Record& record_;
+  const CsvRecord& record_;
   std::string file_;
 };
 
@@ -171,12 +111,18 @@ std::vector<Found> all_aliases(const std::string& catalog, const std::string& on
   return all;
 }
 
-/// The alias that says most: with the topology as well ("hw / topology") before the hardware alone.
+/// The alias that says most: with the topology as well ("hw / topology") before the hardware alone, for this collective
+/// before any.
 const Found* find(const std::vector<Found>& all, const MeasuredRow& row) {
   const Found* best = nullptr;
+  int most = 0;
   for (const Found& one : all) {
-    if (one.alias.name == row.hardware + " / " + row.topology) return &one;
-    if (one.alias.name == row.hardware && best == nullptr) best = &one;
+    const bool whole = one.alias.name == row.hardware + " / " + row.topology;
+    if (!whole && one.alias.name != row.hardware) continue;
+    if (!one.alias.op.empty() && one.alias.op != row.collective) continue;
+    const int says = (whole ? 3 : 1) + (one.alias.op.empty() ? 0 : 1);
+    if (says > most) best = &one;
+    most = std::max(most, says);
   }
   return best;
 }
@@ -242,7 +188,7 @@ void play(Comparison& one, const Found& found, const std::string& catalog) {
 }  // namespace
 
 std::vector<MeasuredRow> read_measured(const std::string& text, const std::string& file) {
-  const std::vector<Record> records = CsvReader(text, file).read();
+  const std::vector<CsvRecord> records = read_csv(text, file);
   if (records.empty()) throw InputError({Problem{{file, 1, 1}, "", "the file is empty: expected a header line"}});
   const SourcePlace place{file, records[0].line, 1};
   std::map<std::string, std::size_t> columns;

@@ -57,8 +57,9 @@ CollectiveMethods& Picker::methods(const CollectiveRequest& request) {
   std::unique_ptr<CollectiveMethods>& known = methods_[{request.axes, request.kind}];
   if (known) return *known;
   const std::vector<GroupAxis> shape = mesh_.group_shape(axis_indices(healthy_.strategy, request.axes));
-  const MethodsAsked asked{request.kind, healthy_.algorithm, healthy_.protocol, "collectives.algorithm",
-                           "collectives.protocol"};
+  MethodsAsked asked{request.kind, healthy_.algorithm, healthy_.protocol};
+  asked.algorithm_key = "collectives.algorithm";
+  asked.protocol_key = "collectives.protocol";
   known = std::make_unique<CollectiveMethods>(healthy_, cluster_, shape, asked);
   return *known;
 }

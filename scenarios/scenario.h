@@ -35,6 +35,7 @@ struct Alias {
   std::vector<std::string> set;  // "cluster.nodes=[4]"
   std::string group;             // mesh axes of the groups that were measured; empty: all chips
   std::string algorithm;         // that was measured, where the table does not say; empty: the fastest
+  std::string op;                // the one collective it is for, as tables call it; empty: any
 };
 
 struct Scenario {

@@ -10,8 +10,6 @@
 namespace stepsim {
 namespace {
 
-constexpr std::size_t max_bytes = 1 << 20;
-
 [[noreturn]] void refuse(SourcePlace place, const std::string& message) {
   throw InputError({Problem{std::move(place), "", message}});
 }
@@ -45,16 +43,18 @@ void check_text(const std::string& text, const std::string& file) {
 
 }  // namespace
 
-std::string read_bytes(const std::string& file, const std::string& what) {
+std::string read_bytes(const std::string& file, const std::string& what, std::size_t most) {
   struct stat status {};
   if (stat(file.c_str(), &status) != 0) refuse({file, 0, 0}, std::string("cannot be read: ") + std::strerror(errno));
   if (S_ISDIR(status.st_mode)) refuse({file, 0, 0}, "expected " + what + ", found a directory");
   std::ifstream in(file, std::ios::binary);
   if (!in) refuse({file, 0, 0}, std::string("cannot be read: ") + std::strerror(errno));
-  std::string text(max_bytes + 1, '\0');
+  std::string text(most + 1, '\0');
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(in.gcount()));
-  if (text.size() > max_bytes) refuse({file, 0, 0}, "expected " + what + " of at most 1 MiB, found a larger one");
+  if (text.size() > most) {
+    refuse({file, 0, 0}, "expected " + what + " of at most " + std::to_string(most >> 20) + " MiB, found a larger one");
+  }
   if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);  // byte order mark
   return text;
 }

@@ -47,7 +47,7 @@ YamlValue parse_yaml(const std::string& text, const std::string& file, const std
 std::string read_text(const std::string& file);
 
 /// The bytes of a file of another tool; InputError when it is missing, a directory, unreadable or too large.
-std::string read_bytes(const std::string& file, const std::string& what = "a file");
+std::string read_bytes(const std::string& file, const std::string& what = "a file", std::size_t most = 1 << 20);
 
 /// Where a dotted key stands (items of lists by number): its value, or the key of the nearest enclosing map, or item of
 /// a list, that exists.

@@ -7,6 +7,7 @@
 #include "scenarios/catalog.h"
 #include "scenarios/collective_run.h"
 #include "scenarios/measured.h"
+#include "scenarios/send_matrix.h"
 #include "scenarios/system.h"
 #include "scenarios/units.h"
 #include "scenarios/yaml_tree.h"
@@ -58,9 +59,18 @@ Bytes size(const std::string& option, const std::string& text) {
   }
 }
 
-std::vector<Bytes> sizes(const CollectiveArguments& arguments) {
-  const Bytes begin = size("--begin", arguments.begin);
-  const Bytes end = size("--end", arguments.end.empty() ? arguments.begin : arguments.end);
+/// A matrix of sizes is played as it is: what its busiest sender sends stands for its size.
+std::vector<Bytes> sizes(const CollectiveArguments& arguments, const SendMatrix& sends) {
+  if (!sends.sizes.empty()) {
+    for (const auto& [option, text] : {std::pair{"--begin", arguments.begin}, {"--end", arguments.end}}) {
+      if (!text.empty())
+        throw InputError(option, "expected none: the sizes stand in '" + arguments.sends + "' (shares would scale)");
+    }
+    return {sends.largest_row()};
+  }
+  const std::string first = arguments.begin.empty() ? "32M" : arguments.begin;
+  const Bytes begin = size("--begin", first);
+  const Bytes end = size("--end", arguments.end.empty() ? first : arguments.end);
   if (end < begin) throw InputError("--end", "expected at least --begin, found " + arguments.end);
   std::vector<Bytes> all;
   for (Bytes bytes = begin; bytes <= end; bytes *= arguments.factor) {
@@ -171,14 +181,18 @@ ExitCode compare(const CollectiveArguments& arguments, const std::string& catalo
 
 ExitCode collective_command(const CollectiveArguments& arguments) {
   if (!arguments.compare.empty()) return compare(arguments, default_catalog());
-  const std::vector<Bytes> all_sizes = sizes(arguments);
+  SendMatrix sends;
+  if (!arguments.sends.empty()) {
+    sends = read_send_matrix(read_bytes(arguments.sends, "a CSV file", std::size_t{256} << 20), arguments.sends);
+  }
+  const std::vector<Bytes> all_sizes = sizes(arguments, sends);
   const std::string catalog = default_catalog();
   const Scenario scenario = is_system(arguments.scenario, catalog)
                                 ? load_system(arguments.scenario, arguments.set, catalog)
                                 : load(arguments.scenario, arguments.set, catalog);
   JsonOutput json(arguments.json);
-  const CollectiveRun run(scenario,
-                          {kind_of(arguments.op), axes(arguments.group), arguments.algorithm, arguments.protocol});
+  const CollectiveRun run(
+      scenario, {kind_of(arguments.op), axes(arguments.group), arguments.algorithm, arguments.protocol, sends});
   std::vector<CollectiveResult> results;
   for (const Bytes bytes : all_sizes) results.push_back(run.play(bytes));
   if (json.wanted()) json.write(json_of(arguments, run, results));

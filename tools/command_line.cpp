@@ -94,6 +94,10 @@ void add_topology(CLI::App& app, Request& request) {
       ->type_name("FILE|-");
   command->add_option("--svg", topology.svg, "draw the cluster as SVG to a file, or to standard output (-)")
       ->type_name("FILE|-");
+  command->add_option("--nccl-xml", topology.nccl_xml, "write a single host as an NCCL topology file, to a file or (-)")
+      ->type_name("FILE|-");
+  command->add_option("--smi", topology.smi, "write a single host as nvidia-smi topo -m prints it, to a file or (-)")
+      ->type_name("FILE|-");
   command->add_option("--route", topology.route, "every route between two chips (id, or coordinates 1,3,2)")
       ->type_name("FROM TO")
       ->expected(2);
@@ -120,12 +124,21 @@ void add_collective(CLI::App& app, Request& request) {
       ->add_option("-g,--group", one.group,
                    "mesh axes of a group, joined by +; all groups play at once (otherwise all chips)")
       ->type_name("AXES");
-  command->add_option("--algorithm", one.algorithm, "by name (stepsim list collectives), or auto: the fastest")
+  command
+      ->add_option("--algorithm", one.algorithm,
+                   "by name (stepsim list collectives); auto: the fastest; msccl:FILE: an MSCCL algorithm file")
       ->type_name("NAME");
   command->add_option("--protocol", one.protocol, "one of the system's (otherwise the fastest)")->type_name("NAME");
-  command->add_option("-b,--begin", one.begin, "smallest size of the whole array; K, M, G are powers of 1024")
-      ->type_name("SIZE")
-      ->capture_default_str();
+  command
+      ->add_option(
+          "--sends", one.sends,
+          "ragged all_to_all: a CSV file, header from,0,1,... then for each member what it sends to 0, 1, ...: "
+          "sizes with units (4 MiB), or shares (0.25, 25 %) of the size played, what one member sends")
+      ->type_name("FILE.csv");
+  command
+      ->add_option("-b,--begin", one.begin,
+                   "smallest size of the whole array (otherwise 32M); K, M, G are powers of 1024")
+      ->type_name("SIZE");
   command->add_option("-e,--end", one.end, "largest size")->type_name("SIZE");
   command->add_option("-f,--factor", one.factor, "from one size to the next")
       ->capture_default_str()

@@ -50,6 +50,8 @@ struct TopologyArguments {
   std::string json;
   std::string dot;
   std::string svg;
+  std::string nccl_xml;            // of a single host: a topology file of NCCL
+  std::string smi;                 // and the matrix of nvidia-smi topo -m
   std::vector<std::string> route;  // from, to; or empty
   bool links = false;              // list them one by one
   std::size_t most = 64;           // of them
@@ -72,7 +74,8 @@ struct CollectiveArguments {
   std::string group;      // mesh axes, "fsdp+tensor"; empty: all chips
   std::string algorithm;  // "auto", or empty: as usual on the network
   std::string protocol;   // empty: the fastest
-  std::string begin = "32M";
+  std::string sends;     // a CSV file of a ragged all-to-all, or empty
+  std::string begin;     // empty: 32M
   std::string end;  // empty: begin
   std::int64_t factor = 2;
   std::string compare;  // a CSV file of measured collectives, or empty

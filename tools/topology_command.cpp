@@ -1,9 +1,14 @@
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "scenarios/catalog.h"
+#include "scenarios/export_nccl.h"
+#include "scenarios/export_smi.h"
+#include "scenarios/host_tree.h"
 #include "scenarios/placement.h"
 #include "scenarios/scenario.h"
 #include "scenarios/straddle.h"
@@ -155,7 +160,7 @@ std::string topology_json(const Subject& subject) {
   return json.dump(2) + "\n";
 }
 
-/// Where a drawing goes: nowhere, to a file, or to standard output.
+/// Where a drawing or another tool's file goes: nowhere, to a file, or to standard output.
 class Drawing {
  public:
   Drawing(const std::string& option, const std::string& target) : on_stdout_(target == "-") {
@@ -176,6 +181,23 @@ class Drawing {
   std::unique_ptr<OutputFile> file_;
 };
 
+/// What its format cannot say goes to standard error.
+void write(Drawing& target, const ExportedHost& host) {
+  for (const std::string& lost : host.lost) spdlog::warn("{}", lost);
+  target.write(host.text);
+}
+
+/// One at most may have standard output; true when none has.
+bool check_stdout(const std::vector<std::pair<std::string, bool>>& owners) {
+  std::string owner;
+  for (const auto& [option, owns] : owners) {
+    if (!owns) continue;
+    if (!owner.empty()) throw InputError(option, "standard output is taken by " + owner + " -");
+    owner = option;
+  }
+  return owner.empty();
+}
+
 Wanted wanted_of(const TopologyArguments& arguments, const Cluster& cluster) {
   Wanted wanted{arguments.links, arguments.most, !arguments.route.empty(), 0, 0};
   if (!wanted.route) return wanted;
@@ -194,11 +216,13 @@ ExitCode topology_command(const TopologyArguments& arguments) {
   JsonOutput json(arguments.json);
   Drawing dot("--dot", arguments.dot);
   Drawing svg("--svg", arguments.svg);
-  if (dot.owns_stdout() && json.owns_stdout()) throw InputError("--dot", "standard output is taken by --json -");
-  if (svg.owns_stdout() && (json.owns_stdout() || dot.owns_stdout())) {
-    throw InputError("--svg",
-                     std::string("standard output is taken by ") + (dot.owns_stdout() ? "--dot -" : "--json -"));
-  }
+  Drawing nccl("--nccl-xml", arguments.nccl_xml);
+  Drawing smi("--smi", arguments.smi);
+  const bool shown = check_stdout({{"--json", json.owns_stdout()},
+                                   {"--dot", dot.owns_stdout()},
+                                   {"--svg", svg.owns_stdout()},
+                                   {"--nccl-xml", nccl.owns_stdout()},
+                                   {"--smi", smi.owns_stdout()}});
   const Cluster cluster = build(scenario.cluster);
   const Wanted wanted = wanted_of(arguments, cluster);
   const Subject subject{scenario, cluster, summarize(cluster), straddles(scenario, cluster, mesh_of(scenario, cluster)),
@@ -206,9 +230,9 @@ ExitCode topology_command(const TopologyArguments& arguments) {
   if (json.wanted()) json.write(topology_json(subject));
   if (dot.wanted()) dot.write(to_dot(cluster));
   if (svg.wanted()) svg.write(to_svg(cluster, scenario.name, cluster_kind_text(cluster)));
-  if (!json.owns_stdout() && !dot.owns_stdout() && !svg.owns_stdout()) {
-    print(topology_report(subject, colour_on_stdout()));
-  }
+  if (nccl.wanted()) write(nccl, export_nccl_topology(described_host(cluster, "--nccl-xml")));
+  if (smi.wanted()) write(smi, export_nvidia_smi(described_host(cluster, "--smi")));
+  if (shown) print(topology_report(subject, colour_on_stdout()));
   return ExitCode::ok;
 }
 

@@ -18,7 +18,7 @@
 #include "topology/chip.h"
 #include "topology/faults.h"
 #include "topology/graph_spec.h"
-#include "topology/node_spec.h"
+#include "topology/host_spec.h"
 #include "topology/nodes_spec.h"
 
 namespace stepsim {

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "sim/input_error.h"
 #include "tests/collectives/causality.h"
 #include "tests/collectives/star.h"
 
@@ -132,15 +131,6 @@ TEST(Hierarchical, OneMemberSendsNothing) {
   for (const CollectiveKind kind : {CollectiveKind::all_reduce, CollectiveKind::all_to_all}) {
     EXPECT_EQ(bytes_sent(tabulate(pattern_of(hierarchical(kind, {}, 1000))), 0), 0);
   }
-}
-
-std::string problem_of(const CollectiveSpec& spec) {
-  try {
-    pattern_of(spec);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "none";
 }
 
 TEST(Hierarchical, RefusesWhatItDoesNotCover) {

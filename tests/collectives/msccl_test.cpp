@@ -145,46 +145,48 @@ std::string problem_of(const std::string& text) {
 TEST(Msccl, NamesWhatIsMalformed) {
   const std::string good = text_of("allreduce_ring_2.xml");
   ASSERT_EQ(problem_of(good), "none");
-  EXPECT_EQ(problem_of(""), "f.xml:1: not XML: No document element found");
+  EXPECT_EQ(problem_of(""), "f.xml:1:1: not XML: No document element found");
   EXPECT_EQ(problem_of(good.substr(0, good.size() - 9)).substr(0, 7), "f.xml:1");
   EXPECT_EQ(problem_of("<algorithm/>"),
-            "f.xml:1: expected <algo> only, found <algorithm>\nf.xml:1: expected one <algo>, found 0");
+            "f.xml:1:2: expected <algo> only, found <algorithm>\nf.xml:1:1: expected one <algo>, found 0");
   EXPECT_EQ(
       problem_of(replaced(good, "coll=", "collective=")),
-      "f.xml:2: algo: unknown attribute 'collective' (expected name, proto, nchannels, nchunksperloop, ngpus, coll, "
-      "inplace, outofplace, minBytes, maxBytes, redop)\nf.xml:2: algo.coll: missing");
+      "f.xml:2:2: algo: unknown attribute 'collective' (expected name, proto, nchannels, nchunksperloop, ngpus, coll, "
+      "inplace, outofplace, minBytes, maxBytes, redop)\nf.xml:2:2: algo.coll: missing");
   EXPECT_EQ(problem_of(replaced(good, "hasdep=\"0\"", "hasdeps=\"0\"")),
-            "f.xml:5: gpu[0].tb[0].step[0]: unknown attribute 'hasdeps' (did you mean 'hasdep'?)\n"
-            "f.xml:5: gpu[0].tb[0].step[0].hasdep: missing");
+            "f.xml:5:8: gpu[0].tb[0].step[0]: unknown attribute 'hasdeps' (did you mean 'hasdep'?)\n"
+            "f.xml:5:8: gpu[0].tb[0].step[0].hasdep: missing");
   EXPECT_EQ(problem_of(replaced(good, "cnt=\"1\"", "cnt=\"0\"")),
-            "f.xml:5: gpu[0].tb[0].step[0].cnt: expected a whole number of 1 to 1048576, found '0'");
-  EXPECT_EQ(problem_of(replaced(good, "type=\"s\"", "type=\"put\"")).substr(0, 105),
-            "f.xml:5: gpu[0].tb[0].step[0].type: expected one of nop, s, r, rcs, rrs, rrc, rrcs, cpy, re, found 'put'");
+            "f.xml:5:8: gpu[0].tb[0].step[0].cnt: expected a whole number of 1 to 1048576, found '0'");
+  EXPECT_EQ(
+      problem_of(replaced(good, "type=\"s\"", "type=\"put\"")).substr(0, 107),
+      "f.xml:5:8: gpu[0].tb[0].step[0].type: expected one of nop, s, r, rcs, rrs, rrc, rrcs, cpy, re, found 'put'");
   EXPECT_EQ(problem_of(replaced(good, "ngpus=\"2\"", "ngpus=\"3\"")),
-            "f.xml:2: algo.ngpus: says 3, but there are 2 <gpu>");
-  EXPECT_EQ(problem_of(replaced(good, "<gpu id=\"1\"", "<gpu id=\"2\"")), "f.xml:10: gpu[1].id: expected 1, found '2'");
+            "f.xml:2:2: algo.ngpus: says 3, but there are 2 <gpu>");
+  EXPECT_EQ(problem_of(replaced(good, "<gpu id=\"1\"", "<gpu id=\"2\"")),
+            "f.xml:10:4: gpu[1].id: expected 1, found '2'");
   EXPECT_EQ(problem_of(replaced(good, "step s=\"2\"", "step s=\"3\"")),
-            "f.xml:7: gpu[0].tb[0].step[2].s: expected 2, found '3'");
+            "f.xml:7:8: gpu[0].tb[0].step[2].s: expected 2, found '3'");
   EXPECT_EQ(problem_of(replaced(good, "srcoff=\"0\"", "srcoff=\"2\"")),
-            "f.xml:5: gpu[0].tb[0].step[0].srcoff: chunks 2 to 2 of a buffer of 2 (i_chunks)");
-  EXPECT_EQ(problem_of(replaced(good, "send=\"1\"", "send=\"0\"")).substr(0, 59),
-            "f.xml:4: gpu[0].tb[0].send: a GPU does not send to itself");
+            "f.xml:5:8: gpu[0].tb[0].step[0].srcoff: chunks 2 to 2 of a buffer of 2 (i_chunks)");
+  EXPECT_EQ(problem_of(replaced(good, "send=\"1\"", "send=\"0\"")).substr(0, 61),
+            "f.xml:4:6: gpu[0].tb[0].send: a GPU does not send to itself");
 }
 
 // The ring of two: steps s, rrcs, r on either side.
 TEST(Msccl, NamesWhatNeverMeets) {
   const std::string good = text_of("allreduce_ring_2.xml");
   EXPECT_EQ(problem_of(replaced(good, "type=\"rrcs\"", "type=\"rrc\"")),
-            "f.xml:14: gpu[1].tb[0].step[2]: receives from gpu 0 on channel 0, where nothing sends it");
+            "f.xml:14:8: gpu[1].tb[0].step[2]: receives from gpu 0 on channel 0, where nothing sends it");
   EXPECT_EQ(problem_of(replaced(good, "type=\"r\"", "type=\"nop\"")),
-            "f.xml:13: gpu[1].tb[0].step[1]: sends to gpu 0 on channel 0, where nothing receives it");
+            "f.xml:13:8: gpu[1].tb[0].step[1]: sends to gpu 0 on channel 0, where nothing receives it");
   EXPECT_EQ(problem_of(replaced(replaced(good, "srcoff=\"0\" dstbuf=\"i\" dstoff=\"0\" cnt=\"1\"",
                                          "srcoff=\"0\" dstbuf=\"i\" dstoff=\"0\" cnt=\"2\""),
                                 "nchunks", "nchunks")),
-            "f.xml:5: gpu[0].tb[0].step[0]: sends 2 chunks, but gpu[1].tb[0].step[1] receives 1");
+            "f.xml:5:8: gpu[0].tb[0].step[0]: sends 2 chunks, but gpu[1].tb[0].step[1] receives 1");
   EXPECT_EQ(problem_of(replaced(good, "recv=\"1\"", "recv=\"-1\"")),
-            "f.xml:6: gpu[0].tb[0].step[1]: receives, but the thread block has recv=\"-1\"\n"
-            "f.xml:7: gpu[0].tb[0].step[2]: receives, but the thread block has recv=\"-1\"");
+            "f.xml:6:8: gpu[0].tb[0].step[1]: receives, but the thread block has recv=\"-1\"\n"
+            "f.xml:7:8: gpu[0].tb[0].step[2]: receives, but the thread block has recv=\"-1\"");
 }
 
 TEST(Msccl, NamesBlocksThatShareAConnection) {
@@ -204,11 +206,11 @@ TEST(Msccl, NamesWaitsThatNeverEnd) {
                 .find("gpu[0].tb[0].step[0]: depid and deps: expected both or neither (-1)"),
             std::string::npos);
   EXPECT_EQ(problem_of(replaced(good, "depid=\"2\" deps=\"1\"", "depid=\"9\" deps=\"1\"")),
-            "f.xml:4: gpu[0].tb[0].step[0]: depid: expected a thread block of 0 to 3, found 9");
+            "f.xml:4:8: gpu[0].tb[0].step[0]: depid: expected a thread block of 0 to 3, found 9");
   EXPECT_EQ(problem_of(replaced(good, "depid=\"2\" deps=\"1\"", "depid=\"2\" deps=\"7\"")),
-            "f.xml:4: gpu[0].tb[0].step[0]: deps: thread block 2 has 4 steps, found 7");
+            "f.xml:4:8: gpu[0].tb[0].step[0]: deps: thread block 2 has 4 steps, found 7");
   EXPECT_EQ(problem_of(replaced(good, "depid=\"2\" deps=\"1\"", "depid=\"2\" deps=\"0\"")),
-            "f.xml:4: gpu[0].tb[0].step[0]: waits for gpu[0].tb[2].step[0], which has hasdep=\"0\"");
+            "f.xml:4:8: gpu[0].tb[0].step[0]: waits for gpu[0].tb[2].step[0], which has hasdep=\"0\"");
 }
 
 // Both first receive, then send.
@@ -220,7 +222,7 @@ TEST(Msccl, NamesACircle) {
     text = replaced(text, "type=\"r\"", "type=\"nop\"");
   }
   EXPECT_EQ(problem_of(text),
-            "f.xml:5: gpu[0].tb[0].step[0]: can never run: it waits for gpu[1].tb[0].step[0], which waits for it");
+            "f.xml:5:8: gpu[0].tb[0].step[0]: can never run: it waits for gpu[1].tb[0].step[0], which waits for it");
 }
 
 std::string pattern_problem(const CollectiveSpec& spec) {

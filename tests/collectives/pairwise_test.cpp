@@ -4,7 +4,6 @@
 #include <cmath>
 #include <random>
 
-#include "sim/input_error.h"
 #include "tests/collectives/causality.h"
 #include "tests/collectives/star.h"
 
@@ -77,15 +76,6 @@ TEST(Pairwise, EqualSizesAreUniform) {
 TEST(Pairwise, OneMemberSendsNothing) {
   EXPECT_EQ(bytes_sent(tabulate(pattern_of(exchange(1, 1000))), 0), 0);
   EXPECT_EQ(bytes_sent(tabulate(pattern_of(exchange(1, 0, {1000}))), 0), 0);
-}
-
-std::string problem_of(const CollectiveSpec& spec) {
-  try {
-    pattern_of(spec);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "none";
 }
 
 TEST(Pairwise, RefusesWhatItDoesNotCover) {

@@ -192,7 +192,7 @@ TEST(Plan, RefusesWhatItDoesNotCover) {
   expect_problem({.shape = {ring_of(70000), ring_of(70000)}}, "collectives.shape", "2^32");
   expect_problem({.shape = {ring_of(4)}, .bytes = -1}, "collectives.bytes", "-1");
   expect_problem({.shape = {}, .algorithm = "thorus"}, "algorithm", "did you mean 'torus'");
-  expect_problem({.shape = {}, .algorithm = "point-to-point"}, "collectives.algorithm", "torus");
+  expect_problem({.shape = {}, .algorithm = "point-to-point"}, "collectives.algorithm", "it does point-to-point");
   expect_problem({.kind = CollectiveKind::point_to_point, .shape = {ring_of(3)}, .algorithm = "point-to-point"},
                  "collectives.shape", "found 3");
 }

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "sim/input_error.h"
 #include "tests/collectives/causality.h"
 #include "tests/collectives/star.h"
 
@@ -115,15 +114,6 @@ TEST(Rooted, AnyRootTakesAsLong) {
 TEST(Binomial, StaysCompact) {
   EXPECT_EQ(pattern_of(spec_of("binomial", CollectiveKind::scatter, 4096, 1 << 20)).roles.size(), 13u);
   EXPECT_EQ(pattern_of(spec_of("binomial", CollectiveKind::scatter, 4096, 1 << 20)).ports, 12u);
-}
-
-std::string problem_of(const CollectiveSpec& spec) {
-  try {
-    pattern_of(spec);
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "none";
 }
 
 TEST(Rooted, RefusesWhatItDoesNotCover) {

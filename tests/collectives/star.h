@@ -2,15 +2,17 @@
 //
 // A group of several axes has a star for each of them (a switch in the node, rails); a transfer goes over the star of its
 // axis, or of its word's first leg; one by the cluster's own routes over the first star. A spread (pattern.h) holds its
-// owner's link one way and those of all others the other way.
+// owner's link one way and those of the others the other way.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "sim/input_error.h"
 #include "tests/collectives/play.h"
 
 namespace stepsim {
@@ -26,7 +28,11 @@ struct Star {
   Picoseconds latency{};
 };
 
-inline std::size_t star_of(const TransferPattern& pattern, std::uint32_t member, std::uint32_t port) {
+/// A spread over a row is on the last of the stars, others on the first.
+inline std::size_t star_of(const TransferPattern& pattern, std::uint32_t member, std::uint32_t port,
+                           std::size_t stars) {
+  if (!pattern.among.empty() && pattern.spreads[port] != Spread::none && pattern.among[port] == Among::row)
+    return stars - 1;
   if (!pattern.words.empty() && !pattern.words[port].empty())
     return static_cast<std::size_t>(pattern.words[port][0].axis);
   return static_cast<std::size_t>(std::max(pattern.port(member, port).axis, 0));
@@ -36,20 +42,23 @@ inline LinkId star_link(std::uint32_t member, std::size_t stars, std::size_t sta
   return static_cast<LinkId>((member * stars + star) * 2 + (down ? 1 : 0));
 }
 
-/// Links of a transfer from a member through a port, on the first of the stars where it is a spread.
+/// Links of a transfer from a member through a port.
 inline std::vector<Hop> star_way(const TransferPattern& pattern, std::uint32_t member, std::uint32_t port,
                                  std::size_t stars) {
   const Spread spread = pattern.spreads.empty() ? Spread::none : pattern.spreads[port];
+  const std::size_t star = star_of(pattern, member, port, stars);
   if (spread == Spread::none) {
     const std::uint32_t to = pattern.port(member, port).to;
-    const std::size_t star = star_of(pattern, member, port);
     return {{star_link(member, stars, star, false), 1},
             {star_link(to == no_member ? member : to, stars, star, true), 1}};
   }
-  const bool in = spread == Spread::reduction;
-  std::vector<Hop> hops{{star_link(member, stars, 0, in), 1}};
-  for (std::uint32_t other = 0; other < pattern.members; ++other) {
-    if (other != member) hops.push_back({star_link(other, stars, 0, !in), 1});
+  std::vector<Hop> hops;
+  for (const bool in : {true, false}) {
+    if (spread == (in ? Spread::multicast : Spread::reduction)) continue;
+    hops.push_back({star_link(member, stars, star, in), 1});
+    for (std::uint32_t other = 0; other < pattern.members; ++other) {
+      if (reaches(pattern, member, port, other)) hops.push_back({star_link(other, stars, star, !in), 1});
+    }
   }
   return hops;
 }
@@ -70,7 +79,8 @@ inline LoneCollective set_up_on_stars(const TransferPattern& pattern, const std:
   for (std::uint32_t m = 0; m < plan.members; ++m) {
     for (std::uint32_t p = 0; p < plan.ports; ++p) {
       const std::vector<Hop> way = star_way(pattern, m, p, stars.size());
-      table.push_back(a.network.add_route(std::span<const Hop>(way), stars[star_of(pattern, m, p)].latency));
+      table.push_back(
+          a.network.add_route(std::span<const Hop>(way), stars[star_of(pattern, m, p, stars.size())].latency));
     }
   }
   add_communicator(a.program, plan.members);
@@ -95,6 +105,16 @@ inline Played play_on_stars(const TransferPattern& pattern, const std::vector<St
 
 inline TransferPattern pattern_of(const CollectiveSpec& spec) {
   return collective_algorithms().at("algorithm", spec.algorithm).pattern(spec);
+}
+
+/// How the algorithm refuses a spec; "none" when it does not.
+inline std::string problem_of(const CollectiveSpec& spec) {
+  try {
+    pattern_of(spec);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "none";
 }
 
 /// The algorithm's own bound on these stars, rounded to the picosecond.

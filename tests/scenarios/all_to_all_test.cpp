@@ -8,26 +8,16 @@
 
 #include <numeric>
 
-#include "collectives/collective.h"
-#include "scenarios/layout.h"
-#include "sim/simulation.h"
+#include "torus_play.h"
 
-namespace stepsim {
+namespace stepsim::testing {
 namespace {
 
 constexpr std::int64_t rate = 90'000'000'000;
 constexpr std::int64_t latency = 1'000'000;  // ps
 
 Cluster torus(std::vector<int> shape, std::vector<bool> wraps) {
-  ClusterSpec spec;
-  spec.kind = "torus";
-  spec.chip.name = "chip";
-  spec.chip.axes = static_cast<int>(shape.size());
-  spec.chip.link_rate = rate;
-  spec.chip.link_latency = Picoseconds(latency);
-  spec.shape = std::move(shape);
-  spec.wraps = std::move(wraps);
-  return build(spec);
+  return torus_of(std::move(shape), std::move(wraps), rate, Picoseconds(latency));
 }
 
 CollectiveSpec all_to_all(const Cluster& cluster, Bytes chunk) {
@@ -38,38 +28,6 @@ CollectiveSpec all_to_all(const Cluster& cluster, Bytes chunk) {
   }
   spec.bytes = chunk * cluster.chips() * cluster.chips();
   return spec;
-}
-
-struct Played {
-  std::vector<Picoseconds> ends;  // per chip
-  Picoseconds end;
-  Bytes carried = 0;  // over all links
-  Bytes fullest = 0;  // over one
-  std::uint32_t classes = 0;
-};
-
-Played play(const Cluster& cluster, const CollectiveSpec& spec, bool fold) {
-  const Communication all = lone_pattern(Groups(cluster.axes(), spec.shape),
-                                         collective_algorithms().at("algorithm", spec.algorithm).pattern(spec));
-  const Traffic what = traffic(cluster, all);
-  const Symmetry symmetry = fold ? Symmetry(cluster, what) : Symmetry(cluster);
-  EXPECT_EQ(why_not_symmetric(cluster, what, symmetry), "");
-  StepProgram program = one_collective();
-  Network network;
-  const std::vector<LinkClass> links = lay_out(cluster, all, {CollectiveRequest{}}, symmetry, program, network);
-  const Timeline timeline = simulate(program, network, {.exact_steps = 1});
-  Played played;
-  played.classes = timeline.classes;
-  for (ChipId chip = 0; chip < cluster.chips(); ++chip) {
-    played.ends.push_back(timeline.at(0, symmetry.class_of(chip), 0).end);
-    played.end = std::max(played.end, played.ends.back());
-  }
-  for (LinkId link = 0; link < links.size(); ++link) {
-    const Bytes bytes = timeline.links_at_end[0][link].bytes;
-    played.carried += bytes * links[link].links;
-    played.fullest = std::max(played.fullest, bytes);
-  }
-  return played;
 }
 
 struct Case {
@@ -107,13 +65,13 @@ TEST_P(AllToAll, CarriesEveryPartOverItsShortestWay) {
     const double others = chips / axis.extent;
     expected += steps_of(axis) * others * others * static_cast<double>(chunk);
   }
-  EXPECT_EQ(static_cast<double>(play(cluster, all_to_all(cluster, chunk), true).carried), expected);
+  EXPECT_EQ(static_cast<double>(play_on_torus(cluster, all_to_all(cluster, chunk), true).carried), expected);
 }
 
 TEST_P(AllToAll, IsTheSameFolded) {
   const CollectiveSpec spec = all_to_all(cluster, chunk);
-  const Played folded = play(cluster, spec, true);
-  const Played whole = play(cluster, spec, false);
+  const PlayedOnTorus folded = play_on_torus(cluster, spec, true);
+  const PlayedOnTorus whole = play_on_torus(cluster, spec, false);
   EXPECT_EQ(folded.ends, whole.ends);
   EXPECT_EQ(folded.carried, whole.carried);
   EXPECT_EQ(folded.fullest, whole.fullest);
@@ -125,7 +83,7 @@ TEST_P(AllToAll, IsTheSameFolded) {
 
 TEST_P(AllToAll, TakesWhatItsBusiestAxisTakes) {
   const CollectiveSpec spec = all_to_all(cluster, chunk);
-  const Played played = play(cluster, spec, true);
+  const PlayedOnTorus played = play_on_torus(cluster, spec, true);
   AxisRates rates;
   rates.rate.assign(spec.shape.size(), static_cast<double>(rate));
   rates.latency.assign(spec.shape.size(), 1e-12 * latency);
@@ -149,7 +107,7 @@ TEST(AllToAllOnARing, TakesAQuarterOfAnAllGather) {
   constexpr Bytes chunk = 720'000;  // 8 us on a link
   for (const int n : {3, 4, 5, 8, 12, 16, 31, 64}) {
     const Cluster cluster = torus({n}, {true});
-    const Played played = play(cluster, all_to_all(cluster, chunk), true);
+    const PlayedOnTorus played = play_on_torus(cluster, all_to_all(cluster, chunk), true);
     const std::int64_t parts_x8 = n % 2 == 0 ? n * n : n * n - 1;  // loads in eighths of a part
     const std::int64_t hops = n % 2 == 0 ? n / 2 - 1 : (n - 1) / 2;
     const std::int64_t expected = parts_x8 * 1'000'000 + hops * latency;
@@ -163,7 +121,7 @@ TEST(AllToAllOnACube, TakesTheLoadOfAnAxis) {
   constexpr Bytes chunk = 720'000;
   for (const int n : {3, 4, 5, 8}) {
     const Cluster cluster = torus({n, n, n}, {true, true, true});
-    const Played played = play(cluster, all_to_all(cluster, chunk), true);
+    const PlayedOnTorus played = play_on_torus(cluster, all_to_all(cluster, chunk), true);
     const std::int64_t parts_x8 = (n % 2 == 0 ? n * n : n * n - 1) * n * n;
     const std::int64_t least = parts_x8 * 1'000'000;
     const std::int64_t hops = 3 * (n / 2);
@@ -183,4 +141,4 @@ TEST(AllToAllOnAPod, FoldsToOneClass) {
 }
 
 }  // namespace
-}  // namespace stepsim
+}  // namespace stepsim::testing

@@ -180,28 +180,21 @@ GraphSpec imported(const std::string& file) {
 
 TEST(ImportNccl, CountsAndRatesByHand) {
   for (const Case& one : cases()) {
-    const GraphSpec graph = imported(one.file);
-    std::map<VertexKind, int> kinds = kinds_of(graph);
-    EXPECT_EQ(kinds[VertexKind::chip], one.gpus) << one.file;
-    EXPECT_EQ(kinds[VertexKind::nic], one.nics) << one.file;
-    EXPECT_EQ(kinds[VertexKind::network_switch], one.ports) << one.file;
-    EXPECT_EQ(kinds[VertexKind::pcie_switch], one.switches) << one.file;
-    EXPECT_EQ(kinds[VertexKind::socket], one.sockets) << one.file;
-    EXPECT_EQ(kinds[VertexKind::nvlink_switch], one.nvswitches) << one.file;
-    EXPECT_EQ(cables_of(graph), one.cables) << one.file;
-    EXPECT_EQ(what_is_wrong(graph), "") << one.file;
-    for (const auto& [from, to, kinds_on_way] : one.ways) {
-      EXPECT_EQ(way_between(graph, from, to), kinds_on_way) << one.file << ": " << from << " to " << to;
-    }
+    expect_host(imported(one.file),
+                {{{VertexKind::chip, one.gpus},
+                  {VertexKind::nic, one.nics},
+                  {VertexKind::network_switch, one.ports},
+                  {VertexKind::pcie_switch, one.switches},
+                  {VertexKind::socket, one.sockets},
+                  {VertexKind::nvlink_switch, one.nvswitches}},
+                 one.cables,
+                 one.ways},
+                one.file);
   }
 }
 
 TEST(ImportNccl, EveryFileIsExpected) {
-  std::vector<std::string> expected;
-  for (const Case& one : cases()) expected.push_back(one.file);
-  std::vector<std::string> found;
-  for (const auto& file : files_in("nccl_topologies", ".xml")) found.push_back(file.stem().string());
-  EXPECT_THAT(found, ::testing::UnorderedElementsAreArray(expected));
+  expect_every_file(cases(), "nccl_topologies", ".xml");
 }
 
 TEST(ImportNccl, SaysWhatItAssumed) {

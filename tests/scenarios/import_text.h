@@ -1,7 +1,10 @@
 // import_text.h: what the tests of importers ask of the graph that they read.
 #pragma once
 
+#include <gmock/gmock.h>
+
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -82,6 +85,35 @@ inline std::string what_is_wrong(const GraphSpec& graph) {
     if (cable.capacity < 1) return cable.from + " has a cable of no rate";
   }
   return "";
+}
+
+/// What is in a file, counted by hand.
+struct HostByHand {
+  std::map<VertexKind, int> kinds;                       // 0: none
+  std::map<std::pair<std::string, double>, int> cables;  // as cables_of
+  std::vector<std::array<std::string, 3>> ways = {};     // from, to, kinds of cables
+};
+
+inline void expect_host(const GraphSpec& graph, const HostByHand& host, const std::string& file) {
+  std::map<VertexKind, int> kinds = kinds_of(graph);
+  for (const auto& [kind, count] : host.kinds) {
+    EXPECT_EQ(kinds[kind], count) << file << ": " << vertex_kind_names().at(static_cast<std::size_t>(kind));
+  }
+  EXPECT_EQ(cables_of(graph), host.cables) << file;
+  EXPECT_EQ(what_is_wrong(graph), "") << file;
+  for (const auto& [from, to, kinds_on_way] : host.ways) {
+    EXPECT_EQ(way_between(graph, from, to), kinds_on_way) << file << ": " << from << " to " << to;
+  }
+}
+
+/// Cases have a file each, and no file is without a case.
+template <class Case>
+void expect_every_file(const std::vector<Case>& cases, const std::string& folder, const std::string& extension) {
+  std::vector<std::string> expected;
+  for (const Case& one : cases) expected.push_back(one.file);
+  std::vector<std::string> found;
+  for (const auto& file : files_in(folder, extension)) found.push_back(file.stem().string());
+  EXPECT_THAT(found, ::testing::UnorderedElementsAreArray(expected));
 }
 
 inline std::string as_lines(const InputError& error) {

@@ -176,6 +176,42 @@ TEST(InNetworkOnANode, AllReduceTakesTheArrayOnce) {
   EXPECT_EQ(played.classes, 1U);
 }
 
+// 4 nodes of 8, 64 pieces q of each rail's eighth. On the NIC a piece takes 9 us, in the node 8: the NICs set the pace,
+// between 7 pulls of the first piece and 7 multicasts of the last. The array crosses NVLink once each way, an eighth of
+// it each NIC. A ring takes 2 x 31/32 of V / 400 GB/s.
+TEST(InNetworkOnRails, AllReduceTakesTheArrayOnce) {
+  constexpr Bytes piece = 450'000;
+  CollectiveSpec spec = spec_of(all_reduce, "in-network-rails", 8 * 64 * piece);
+  spec.chunk = piece;
+  const PlayedOnNodes played = play_on_nodes(rails({4}), spec);
+  expect_time(played, (7 + 64 * 9 + 7) * us);
+  EXPECT_EQ(played.fullest.at("nvlink up"), spec.bytes);
+  EXPECT_EQ(played.fullest.at("nvlink down"), spec.bytes);
+  EXPECT_EQ(played.fullest.at("nic up"), spec.bytes / 8);
+  EXPECT_EQ(played.fullest.at("nic down"), spec.bytes / 8);
+  EXPECT_EQ(played.classes, 1U);
+  const PlayedOnNodes ring = play_on_nodes(rails({4}), spec_of(all_reduce, "ring", spec.bytes));
+  expect_time(ring, 2 * 31.0 / 32 * 576 * us);
+}
+
+// 2 units of 4 nodes: leaves add up before the spine does, so that what goes up from a leaf is what one NIC sends.
+// Oversubscription 4 to 1 then costs nothing.
+TEST(InNetworkOnRails, LeavesAddUpBeforeTheSpine) {
+  constexpr Bytes piece = 450'000;
+  CollectiveSpec spec = spec_of(all_reduce, "in-network-rails", 8 * 16 * piece);
+  spec.chunk = piece;
+  const PlayedOnNodes full = play_on_nodes(rails({2, 4}), spec);
+  const PlayedOnNodes quarter = play_on_nodes(oversubscribed(rails({2, 4}), 4), spec);
+  expect_time(full, (7 + 16 * 9 + 7) * us);
+  expect_time(quarter, (7 + 16 * 9 + 7) * us);
+  EXPECT_EQ(full.fullest.at("leaf up"), spec.bytes / 8);
+  EXPECT_EQ(full.fullest.at("leaf down"), spec.bytes / 8);
+  EXPECT_EQ(full.fullest.at("nic up"), spec.bytes / 8);
+  const PlayedOnNodes whole = play_on_nodes(rails({2, 4}), spec, {}, false);
+  EXPECT_EQ(whole.time, full.time);
+  EXPECT_EQ(whole.carried, full.carried);
+}
+
 // --- 4,096 GPUs ------------------------------------------------------------------------------------------------------
 
 // 16 units of 32 nodes of 8, 1 GiB. Nodes of a unit differ by where they stand in it (what leaves the unit climbs to the

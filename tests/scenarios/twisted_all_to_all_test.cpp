@@ -12,11 +12,9 @@
 // and the distance to the measurement as a figure.
 #include <gtest/gtest.h>
 
-#include "collectives/collective.h"
-#include "scenarios/layout.h"
-#include "sim/simulation.h"
+#include "torus_play.h"
 
-namespace stepsim {
+namespace stepsim::testing {
 namespace {
 
 constexpr std::int64_t rate = 45'000'000'000;
@@ -24,66 +22,35 @@ constexpr std::int64_t hop = 1'000'000;  // ps
 constexpr Bytes part = 360'000;          // 8 us on a link; divides by every number of equal ways
 
 Cluster slice(std::vector<int> shape, bool twisted) {
-  ClusterSpec spec;
-  spec.kind = "torus";
-  spec.chip.name = "chip";
-  spec.chip.axes = 3;
-  spec.chip.link_rate = rate;
-  spec.chip.link_latency = Picoseconds(hop);
-  spec.shape = std::move(shape);
-  spec.wraps = {true, true, true};
-  spec.twisted = twisted;
-  return build(spec);
+  return torus_of(std::move(shape), {true, true, true}, rate, Picoseconds(hop), twisted);
 }
 
-struct Played {
-  std::vector<Picoseconds> ends;  // per chip
-  std::int64_t end = 0;
-  Bytes carried = 0;
-  Bytes fullest = 0;
-  std::uint32_t classes = 0;
-  double bound = 0;
-};
-
 /// All-to-all among the groups along some hardware axes, each taken whole; the others tell groups apart.
-Played play(const Cluster& cluster, const std::vector<int>& along, bool fold) {
+CollectiveSpec among(const Cluster& cluster, const std::vector<int>& along) {
   std::vector<MeshAxis> axes;
   Placement placement;
-  std::vector<int> together;
   for (int axis = 0; axis < 3; ++axis) {
     const int extent = cluster.axes()[static_cast<std::size_t>(axis)].extent;
     axes.push_back({std::string(1, static_cast<char>('a' + axis)), extent});
     placement.digits.push_back({{axis, extent, 1}});
-    if (std::find(along.begin(), along.end(), axis) != along.end()) together.push_back(axis);
   }
-  const Mesh mesh(cluster, axes, placement);
-  CollectiveSpec spec{.kind = CollectiveKind::all_to_all, .shape = mesh.group_shape(together), .algorithm = "direct"};
+  CollectiveSpec spec{.kind = CollectiveKind::all_to_all,
+                      .shape = Mesh(cluster, axes, placement).group_shape(along),
+                      .algorithm = "direct"};
   spec.bytes = part * members(spec.shape) * members(spec.shape);
-  const Algorithm algorithm = collective_algorithms().at("algorithm", "direct");
-  const Communication all = lone_pattern(Groups(cluster.axes(), spec.shape), algorithm.pattern(spec));
-  const Traffic what = traffic(cluster, all);
-  const Symmetry symmetry = fold ? Symmetry(cluster, what) : Symmetry(cluster);
-  EXPECT_EQ(why_not_symmetric(cluster, what, symmetry), "");
-  StepProgram program = one_collective();
-  Network network;
-  const std::vector<LinkClass> links = lay_out(cluster, all, {CollectiveRequest{}}, symmetry, program, network);
-  const Timeline timeline = simulate(program, network, {.exact_steps = 1});
-  Played played;
-  played.classes = timeline.classes;
-  for (ChipId chip = 0; chip < cluster.chips(); ++chip) {
-    played.ends.push_back(timeline.at(0, symmetry.class_of(chip), 0).end);
-    played.end = std::max(played.end, played.ends.back().count());
-  }
-  for (LinkId link = 0; link < links.size(); ++link) {
-    const Bytes bytes = timeline.links_at_end[0][link].bytes;
-    played.carried += bytes * links[link].links;
-    played.fullest = std::max(played.fullest, bytes);
-  }
+  return spec;
+}
+
+PlayedOnTorus play(const Cluster& cluster, const std::vector<int>& along, bool fold) {
+  return play_on_torus(cluster, among(cluster, along), fold);
+}
+
+/// In seconds, of the algorithm itself.
+double bound_of(const CollectiveSpec& spec) {
   AxisRates rates;
   rates.rate.assign(spec.shape.size(), static_cast<double>(rate));
   rates.latency.assign(spec.shape.size(), 1e-12 * hop);
-  played.bound = algorithm.bound(spec, rates);
-  return played;
+  return collective_algorithms().at("algorithm", spec.algorithm).bound(spec, rates);
 }
 
 struct Case {
@@ -96,23 +63,24 @@ TEST(TwistedAllToAll, TakesTheSumOfTheDistancesOverSixLinks) {
   for (const Case& one :
        {Case{{4, 4, 8}, 440, 6}, Case{{4, 8, 8}, 1104, 6}, Case{{8, 4, 4}, 440, 6}, Case{{8, 8, 16}, 7136, 12}}) {
     const Cluster cluster = slice(one.shape, true);
-    const Played played = play(cluster, {0, 1, 2}, true);
+    const PlayedOnTorus played = play(cluster, {0, 1, 2}, true);
     EXPECT_EQ(played.classes, 1U);
     EXPECT_EQ(played.carried, part * one.distances * cluster.chips());
     EXPECT_EQ(played.fullest * 6, part * one.distances) << "every link alike";
     const std::int64_t full = one.distances * 8'000'000 / 6;  // all links, to the end
-    EXPECT_GE(played.end, full);
-    EXPECT_LE(played.end, full + one.farthest * hop + one.distances);
-    EXPECT_GE(1e-12 * static_cast<double>(played.end), played.bound * (1 - 1e-9));
-    EXPECT_NEAR(played.bound, 1e-12 * static_cast<double>(full + hop), 1e-12);
+    const double bound = bound_of(among(cluster, {0, 1, 2}));
+    EXPECT_GE(played.end.count(), full);
+    EXPECT_LE(played.end.count(), full + one.farthest * hop + one.distances);
+    EXPECT_GE(to_seconds(played.end), bound * (1 - 1e-9));
+    EXPECT_NEAR(bound, 1e-12 * static_cast<double>(full + hop), 1e-12);
   }
 }
 
 TEST(TwistedAllToAll, IsTheSameFolded) {
   for (const std::vector<int>& shape : std::vector<std::vector<int>>{{2, 2, 4}, {2, 4, 4}, {4, 4, 8}, {3, 6, 3}}) {
     const Cluster cluster = slice(shape, true);
-    const Played folded = play(cluster, {0, 1, 2}, true);
-    const Played whole = play(cluster, {0, 1, 2}, false);
+    const PlayedOnTorus folded = play(cluster, {0, 1, 2}, true);
+    const PlayedOnTorus whole = play(cluster, {0, 1, 2}, false);
     EXPECT_EQ(folded.classes, 1U);
     EXPECT_EQ(folded.ends, whole.ends);
     EXPECT_EQ(folded.carried, whole.carried);
@@ -123,11 +91,11 @@ TEST(TwistedAllToAll, IsTheSameFolded) {
 TEST(TwistedAllToAll, SmallerGroupsWork) {
   const Cluster cluster = slice({4, 4, 8}, true);
   for (const std::vector<int>& along : std::vector<std::vector<int>>{{0, 2}, {1, 2}, {0}, {2}, {0, 1}}) {
-    const Played folded = play(cluster, along, true);
-    const Played whole = play(cluster, along, false);
+    const PlayedOnTorus folded = play(cluster, along, true);
+    const PlayedOnTorus whole = play(cluster, along, false);
     EXPECT_EQ(folded.ends, whole.ends);
     EXPECT_EQ(folded.carried, whole.carried);
-    EXPECT_GE(1e-12 * static_cast<double>(folded.end), folded.bound * (1 - 1e-9));
+    EXPECT_GE(to_seconds(folded.end), bound_of(among(cluster, along)) * (1 - 1e-9));
   }
   const Cluster regular = slice({4, 4, 8}, false);
   EXPECT_EQ(play(cluster, {2}, true).end, play(regular, {2}, true).end) << "the long axis is the same ring";
@@ -142,15 +110,37 @@ struct Gain {
 
 TEST(TwistedAllToAll, GainsOverTheRegularTorusAsPublished) {
   for (const Gain& one : {Gain{{4, 4, 8}, 192.0 / 110, 1.63}, Gain{{4, 8, 8}, 32.0 / 23, 1.31}}) {
-    const Played regular = play(slice(one.shape, false), {0, 1, 2}, true);
-    const Played twisted = play(slice(one.shape, true), {0, 1, 2}, true);
+    const PlayedOnTorus regular = play(slice(one.shape, false), {0, 1, 2}, true);
+    const PlayedOnTorus twisted = play(slice(one.shape, true), {0, 1, 2}, true);
     const double in_bytes = static_cast<double>(regular.fullest) / static_cast<double>(twisted.fullest);
     EXPECT_DOUBLE_EQ(in_bytes, one.ideal);
-    const double in_time = static_cast<double>(regular.end) / static_cast<double>(twisted.end);
+    const double in_time = to_seconds(regular.end) / to_seconds(twisted.end);
     EXPECT_NEAR(in_time, one.ideal, 0.01 * one.ideal) << "but for the latency of the last";
     EXPECT_NEAR(one.published / in_time, 0.94, 0.015) << "what hardware reaches of it";
   }
 }
 
+// Everyone to everyone at once, each by one shortest way: an all-gather moves a whole shard over each distance, so that all
+// links together carry N shards times the sum of the distances, and none is full before its mean share has passed.
+TEST(TwistedOneShot, CarriesEveryShardOverItsShortestWay) {
+  for (const Case& one : {Case{{2, 2, 4}, 0, 0}, Case{{4, 4, 8}, 440, 6}, Case{{4, 8, 8}, 1104, 6}}) {
+    const Cluster cluster = slice(one.shape, true);
+    CollectiveSpec spec = among(cluster, {0, 1, 2});
+    spec.kind = CollectiveKind::all_gather;
+    spec.algorithm = "one-shot";
+    spec.bytes = part * cluster.chips();
+    const PlayedOnTorus played = play_on_torus(cluster, spec, true);
+    if (one.distances > 0) {
+      EXPECT_EQ(played.carried, part * one.distances * cluster.chips());
+      EXPECT_GE(played.end.count(), one.distances * 8'000'000 / 6);
+    }
+    EXPECT_GE(to_seconds(played.end), bound_of(spec) * (1 - 1e-9));
+    if (cluster.chips() > 128) continue;
+    const PlayedOnTorus whole = play_on_torus(cluster, spec, false);
+    EXPECT_EQ(played.ends, whole.ends);
+    EXPECT_EQ(played.carried, whole.carried);
+  }
+}
+
 }  // namespace
-}  // namespace stepsim
+}  // namespace stepsim::testing

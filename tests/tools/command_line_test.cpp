@@ -111,6 +111,89 @@ TEST(CommandLine, CollectivePrintsARowForEachSize) {
   EXPECT_EQ(stepsim("collective " + small + " -g pipeline").code, 2);
 }
 
+const std::string msccl = STEPSIM_SOURCE_DIR "/tests/collectives/msccl/";
+
+// A ring of four from a file: 2 x 3 steps of a quarter, 1 MiB at 50 GB/s and 1 us each: 131.82912 us.
+TEST(CommandLine, CollectivePlaysAnAlgorithmOfAFile) {
+  const std::string ring = " --algorithm 'msccl:" + msccl + "allreduce_ring_4.xml'";
+  const Json json = Json::parse(stepsim("collective " + small + " -g fsdp -b 4M --json -" + ring).out);
+  EXPECT_EQ(json["rows"][0]["time_ps"], 131'829'120);
+  EXPECT_NEAR(json["rows"][0]["bound_s"].get<double>(), 131.82912e-6, 1e-12);
+  const Outcome kind = stepsim("collective " + small + " -g fsdp --op all_gather" + ring);
+  EXPECT_EQ(kind.code, 2);
+  EXPECT_THAT(kind.err, HasSubstr("allreduce_ring_4.xml' does not do all-gather (it does all-reduce)"));
+  const Outcome group = stepsim("collective " + small + ring);
+  EXPECT_EQ(group.code, 2);
+  EXPECT_THAT(group.err, HasSubstr("allreduce_ring_4.xml' is for 4 members, found 16"));
+}
+
+TEST(CommandLine, CollectiveNamesWhatIsWrongInAnAlgorithmFile) {
+  const Folder folder;
+  std::string text = text_of(msccl + "allreduce_ring_2.xml");
+  text.replace(text.find("type=\"rrcs\""), 11, "type=\"push\"");
+  const Outcome broken =
+      stepsim("collective " + small + " --algorithm 'msccl:" + folder.write("broken.xml", text) + "'");
+  EXPECT_EQ(broken.code, 2);
+  EXPECT_THAT(broken.err, HasSubstr("broken.xml:6:8: gpu[0].tb[0].step[1].type: expected one of nop, s, r,"));
+  const Outcome missing = stepsim("collective " + small + " --algorithm msccl:nowhere.xml");
+  EXPECT_EQ(missing.code, 2);
+  EXPECT_THAT(missing.err, HasSubstr("nowhere.xml: cannot be read"));
+  EXPECT_THAT(stepsim("collective " + small + " --algorithm msccl:").err, HasSubstr("expected msccl:FILE"));
+}
+
+// Four members on rings of four (50 GB/s one way, 1 us a hop). Shares: 0 sends half to 1, a quarter to 3, and keeps the
+// rest; the others send nothing: both ways are its own, half of 8 MiB at 50 GB/s and 1 us: 84.88608 us.
+TEST(CommandLine, CollectiveSendsWhatAMatrixSays) {
+  const Folder folder;
+  const std::string matrix =
+      folder.write("moe.csv", "from,0,1,2,3\n0,25 %,0.5,0,25 %\n1,0,1,0,0\n2,0,0,1,0\n3,0,0,0,1\n");
+  const std::string command = "collective " + small + " -g fsdp --op all_to_all --json - --sends ";
+  const Json json = Json::parse(stepsim(command + matrix + " -b 8M -e 16M").out);
+  ASSERT_EQ(json["rows"].size(), 2U);
+  EXPECT_EQ(json["rows"][0]["time_ps"], 84'886'080);
+  EXPECT_EQ(json["rows"][0]["algorithm"], "pairwise");
+  EXPECT_EQ(json["rows"][1]["bytes"], 16 << 20);
+  EXPECT_NEAR(json["rows"][0]["bus_bytes_per_s"].get<double>(), 6291456 / 84.88608e-6, 1) << "three quarters leave 0";
+  // The same in bytes: no size is asked for, what 0 sends stands for it.
+  const std::string sizes =
+      folder.write("sizes.csv", "from,0,1,2,3\n0,2 MiB,4 MiB,0,2 MiB\n1,0,0,0,0\n2,0,0,0,0\n3,0,0,0,0\n");
+  const Json same = Json::parse(stepsim(command + sizes).out);
+  EXPECT_EQ(same["rows"][0]["time_ps"], 84'886'080);
+  EXPECT_EQ(same["rows"][0]["bytes"], 8 << 20);
+  EXPECT_THAT(stepsim(command + sizes + " -b 1M").err, HasSubstr("--begin: expected none: the sizes stand in"));
+}
+
+TEST(CommandLine, CollectiveNamesWhatIsWrongInAMatrix) {
+  const Folder folder;
+  const std::string command = "collective " + small + " -g fsdp --op all_to_all --sends ";
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"", "m.csv:1:1: the file is empty: expected the header line from,0,1,... with a column per member"},
+      {"from,1,0\n0,0,0\n1,0,0\n", "m.csv:1:6: expected the header line"},
+      {"from,0,1\n0,0,0\n", "m.csv:2:1: expected as many rows as columns, up to 4096, found 1 rows of 2"},
+      {"from,0,1\n0,0,0\n0,0,0\n", "m.csv:3:1: expected the row from 1, found '0'"},
+      {"from,0,1\n0,0,0\n1,0\n", "m.csv:3:1: from 1: expected 2 entries, found 1"},
+      {"from,0,1\n0,0,x\n1,7,0\n",
+       "m.csv:2:5: from 0 to 1: expected a share of 0 to 1 or a size with its unit, found 'x'"},
+      {"from,0,1\n0,0,x\n1,7,0\n",
+       "m.csv:3:3: from 1 to 0: expected a share of 0 to 1 or a size with its unit, found '7'"},
+      {"from,0,1\n0,0,-1 B\n1,0,0\n", "m.csv:2:5: from 0 to 1: expected a share"},
+      {"from,0,1\n0,60 %,50 %\n1,0,0\n", "m.csv:2:1: from 0: the shares add up to 1.1: expected at most 1"},
+      {"from,0,1\n0,0,1 MB\n1,0.5,0\n", "m.csv:3:3: from 1 to 0: expected a size with its unit, as those before it"},
+      {"from,0,1\n0,0,0.5\n1,1 MB,0\n", "m.csv:3:3: from 1 to 0: expected a share, as those before it"},
+      {"from,0,1\n0,0,0.5\n1,0.5,0\n", "m.csv' is for 2 members, the group has 4"}};
+  for (const auto& [text, expected] : cases) {
+    const Outcome one = stepsim(command + folder.write("m.csv", text));
+    EXPECT_EQ(one.code, 2) << text;
+    EXPECT_THAT(one.err, HasSubstr(expected)) << text;
+  }
+  const std::string matrix = folder.write("m.csv", "from,0\n0,0\n");
+  EXPECT_THAT(stepsim("collective " + small + " --sends " + matrix).err, HasSubstr("expected an all_to_all"));
+  EXPECT_THAT(stepsim(command + folder.write("m.csv", "from,0,1,2,3\n0,0,1,0,0\n1,0,0,0,0\n2,0,0,0,0\n3,0,0,0,0\n") +
+                      " --algorithm direct")
+                  .err,
+              HasSubstr("'direct' sends all alike (ragged: use 'pairwise')"));
+}
+
 TEST(CommandLine, FoldOffPlaysEveryChipToTheSameStep) {
   const Json folded = Json::parse(stepsim("run " + small + " --json -").out);
   const Json whole = Json::parse(stepsim("run " + small + " --fold off --json -").out);

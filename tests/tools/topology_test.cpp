@@ -168,5 +168,32 @@ TEST(Topology, NotesOfAnImporterAreShown) {
   EXPECT_THAT(run_report(scenario, result, false), HasSubstr("listed graph of 2 gpu, 0 other vertices, 1 cable"));
 }
 
+// dgx-1v: 8 V100 in a hybrid cube mesh, 2 and 2 under a switch, two sockets.
+TEST(Topology, WritesAHostForOtherTools) {
+  const Outcome xml = stepsim("topology dgx-1v --nccl-xml -");
+  EXPECT_EQ(xml.code, 0) << xml.err;
+  EXPECT_THAT(xml.out, StartsWith("<system version=\"1\">"));
+  EXPECT_THAT(xml.out, HasSubstr("<nvlink target="));
+  const Outcome matrix = stepsim("topology dgx-1v --smi -");
+  EXPECT_EQ(matrix.code, 0) << matrix.err;
+  EXPECT_THAT(matrix.out, StartsWith("\tGPU0\tGPU1\tGPU2\tGPU3\tGPU4\tGPU5\tGPU6\tGPU7\tCPU Affinity"));
+  EXPECT_THAT(matrix.err, HasSubstr("rates and latencies: left out"));
+  const Folder folder;
+  const Outcome file = stepsim("topology dgx-1v --nccl-xml '" + folder.file("node.xml") + "'");
+  EXPECT_THAT(file.out, HasSubstr("8 v100 in a hybrid cube mesh"));
+  EXPECT_EQ(text_of(folder.file("node.xml")), xml.out);
+  folder.write("node.yaml",
+               "cluster: {kind: nccl_topology, file: node.xml, chip: v100}\nmodel: book-mlp\n"
+               "parallelism: {mesh: {fsdp: 8}, batch: 64Ki tokens}\n");
+  const Json back = json_of("'" + folder.file("node.yaml") + "'");
+  for (const char* figure : {"chips", "bisection_bytes_per_s", "diameter_links"}) {
+    EXPECT_EQ(back[figure], json_of("dgx-1v")[figure]) << figure;
+  }
+  EXPECT_EQ(stepsim("topology dgx-1v --nccl-xml - --smi -").code, 2);
+  const Outcome torus = stepsim("topology tpu-v5e --set cluster.shape=[4,4] --smi -");
+  EXPECT_EQ(torus.code, 2);
+  EXPECT_THAT(torus.err, HasSubstr("--smi: expected a single host of GPUs"));
+}
+
 }  // namespace
 }  // namespace stepsim

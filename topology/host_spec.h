@@ -1,4 +1,4 @@
-// node_spec.h: one host as a user describes it: devices in a PCIe tree, and NVLink from chip to chip over it.
+// host_spec.h: one host as a user describes it: devices in a PCIe tree, and NVLink from chip to chip over it.
 #pragma once
 
 #include <cstdint>
