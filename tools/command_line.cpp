@@ -21,6 +21,7 @@ const char* const examples = R"(Examples:
   stepsim classes SCENARIO
   stepsim collective SCENARIO --op all_gather --group fsdp -b 1M -e 1G -f 4
   stepsim topology SCENARIO --svg cluster.svg --route 0 9
+  stepsim schedule zb_h1 --ranks 4 --microbatches 8 --times F=10,I=12,W=8 --p2p 3 --gantt
   stepsim list models
 
 Exit codes: 0 done, 1 deadlock, unmet expectation or internal error, 2 wrong input, 3 does not fit memory.)";
@@ -34,6 +35,7 @@ struct Request {
   ClassesArguments classes;
   CollectiveArguments collective;
   ValidateArguments validate;
+  ScheduleArguments schedule;
   ListArguments list;
   std::function<ExitCode()> command;
 };
@@ -158,6 +160,53 @@ void add_validate(CLI::App& app, Request& request) {
   command->callback([&request] { request.command = [&request] { return validate_command(request.validate); }; });
 }
 
+void schedule_sizes(CLI::App* command, ScheduleArguments& one) {
+  command->add_option("NAME", one.name, "a schedule (stepsim list schedules), or a CSV file; none: list them")
+      ->type_name("NAME|FILE.csv");
+  command->add_option("--ranks", one.ranks, "pipeline ranks, p")->type_name("P");
+  command->add_option("--stages-per-rank", one.stages_per_rank, "v (otherwise the schedule's own number, or 1)")
+      ->type_name("V");
+  command->add_option("--microbatches", one.microbatches, "m")->type_name("M");
+  command->add_option("--group", one.group, "microbatches that pass a stage before the next chunk's turn")
+      ->type_name("N");
+  command->add_option("--segments", one.segments, "a microbatch's sequence is cut into")->type_name("K");
+  command->add_option("--memory-limit", one.memory_limit, "automatic schedules keep to it, in units of --activation")
+      ->type_name("L");
+}
+
+void schedule_clock(CLI::App* command, ScheduleArguments& one) {
+  command->add_option("--times", one.times, "of an action, in any units: F=1,I=1,W=1, B=I+W, FB=F+B unless given")
+      ->type_name("F=10,I=12,...");
+  command->add_option("--p2p", one.p2p, "from rank to rank, in the same units")
+      ->type_name("TIME")
+      ->capture_default_str();
+  command->add_option("--activation", one.activation, "what is held after F, and of it from I until W (default 1, 1)")
+      ->type_name("F=4,W=2");
+  command->add_option("--fused", one.fused, "fused pairs last FB, or F and then B")
+      ->type_name("together|serial")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"together", "serial"}));
+  command->add_flag("--blocking", one.blocking, "a send stands until the peer has come to what takes it");
+}
+
+void add_schedule(CLI::App& app, Request& request) {
+  CLI::App* command =
+      app.add_subcommand("schedule", "a pipeline schedule alone, in abstract time: order, bubbles, peaks");
+  ScheduleArguments& one = request.schedule;
+  schedule_sizes(command, one);
+  schedule_clock(command, one);
+  command->add_option("--csv", one.csv, "write the order as PyTorch's CSV to a file, or to standard output (-)")
+      ->type_name("FILE|-");
+  command->add_option("--csv-form", one.csv_form, "compute only, with sends and receives, or with idle slots")
+      ->type_name("compute|communication|padded")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"compute", "communication", "padded"}));
+  command->add_option("--json", one.json, "write JSON to a file, or to standard output (-)")->type_name("FILE|-");
+  command->add_flag("--gantt", one.gantt, "draw it in the terminal");
+  command->add_option("--svg", one.svg, "draw it as SVG to a file, or to standard output (-)")->type_name("FILE|-");
+  command->callback([&request] { request.command = [&request] { return schedule_command(request.schedule); }; });
+}
+
 void add_list(CLI::App& app, Request& request) {
   CLI::App* command = app.add_subcommand("list", "list the catalog and what is registered, with a line on each");
   command->add_option("WHAT", request.list.what, "one kind only")->check(CLI::IsMember(listed_things()));
@@ -175,6 +224,7 @@ void describe(CLI::App& app, Request& request) {
   add_classes(app, request);
   add_collective(app, request);
   add_validate(app, request);
+  add_schedule(app, request);
   add_list(app, request);
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -90,6 +91,21 @@ struct ValidateArguments {
   bool markdown = false;
 };
 ExitCode validate_command(const ValidateArguments& arguments);
+
+struct ScheduleArguments {
+  std::string name;  // of the registry or a CSV file; empty: list them
+  std::optional<int> ranks, stages_per_rank, microbatches, group, segments;
+  std::optional<double> memory_limit;
+  std::string times;  // "F=10,W=8"
+  std::string p2p = "0";
+  std::string activation;          // "F=4,W=2"
+  std::string fused = "together";  // or "serial"
+  bool blocking = false;
+  std::string json, csv, svg;        // a file, "-" for standard output, or empty
+  std::string csv_form = "compute";  // "communication", "padded"
+  bool gantt = false;
+};
+ExitCode schedule_command(const ScheduleArguments& arguments);
 
 struct ListArguments {
   std::string what;  // "chips", ..., empty: everything

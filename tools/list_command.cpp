@@ -4,6 +4,7 @@
 
 #include "collectives/collective.h"
 #include "scenarios/catalog.h"
+#include "schedules/pipeline/family.h"
 #include "tools/commands.h"
 #include "tools/output_file.h"
 #include "tools/table.h"
@@ -45,6 +46,16 @@ std::vector<Listed> registered(const Registry<T>& registry) {
   return entries;
 }
 
+/// With placement, stages per rank, and where the rule is from.
+std::vector<Listed> schedules() {
+  std::vector<Listed> entries;
+  for (const auto& [name, description, family] : pipeline_families().entries()) {
+    const std::string stages = family.stages_per_rank == 0 ? "any" : std::to_string(family.stages_per_rank);
+    entries.push_back({name, family.placement + ", v = " + stages + ": " + description + " (" + family.source + ")"});
+  }
+  return entries;
+}
+
 struct Things {
   std::string name;
   std::string title;
@@ -59,6 +70,7 @@ const std::vector<Things>& things() {
       {"models", "Models of the catalog (model)", [] { return catalog_entries("models"); }},
       {"topologies", "Topologies (cluster.kind)", [] { return registered(cluster_builders()); }},
       {"collectives", "Collective algorithms", [] { return registered(collective_algorithms()); }},
+      {"schedules", "Pipeline schedules (stepsim schedule NAME)", schedules},
   };
   return all;
 }

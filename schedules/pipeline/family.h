@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "schedules/pipeline/costs.h"
@@ -33,7 +34,9 @@ struct PipelineFamily {
   int copies = 1;               // of the model; p stages_per_rank / copies stages in all
   bool takes_groups = false;    // PipelineSizes::group means something
   bool takes_segments = false;  // PipelineSizes::segments, too
-  bool takes_limit = false;     // PipelineSizes::memory_limit
+  bool takes_limit = false;     // PipelineSizes::memory_limit; it is planned automatically
+  /// Of a schedule planned for equal costs, whatever PipelineSizes::costs says: the one planned for those.
+  std::string_view cost_driven_twin = "";
   /// What else of the sizes it cannot do, one sentence each: "m = 6: expected at least 2p = 8"; none: nothing.
   std::vector<std::string> (*refusals)(const PipelineSizes& sizes) = nullptr;
   /// For sizes that are not refused.

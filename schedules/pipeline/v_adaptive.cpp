@@ -186,18 +186,20 @@ std::vector<std::string> refuse(const PipelineSizes& sizes) {
 }  // namespace
 
 void add_v_adaptive(Registry<PipelineFamily>& families) {
-  const auto add = [&](const char* name, const char* what, PipelineOrder (*make)(const PipelineSizes&)) {
+  const auto add = [&](const char* name, const char* what, const char* twin,
+                       PipelineOrder (*make)(const PipelineSizes&)) {
     families.add(name, what,
                  {.placement = "V",
                   .source = "arXiv 2405.15362, appendix A; zero-bubble v_auto_schedule.py",
                   .complexity = "O(p (p + m)) for each of up to 60 x 10 p building blocks",
                   .stages_per_rank = 2,
                   .takes_limit = true,
+                  .cost_driven_twin = twin,
                   .refusals = refuse,
                   .make = make});
   };
-  add("v_adaptive", "the fastest V within a memory limit, for equal costs", make_equal);
-  add("v_adaptive_profiled", "the fastest V within a memory limit, for the given costs", make_given);
+  add("v_adaptive", "the fastest V within a memory limit, for equal costs", "v_adaptive_profiled", make_equal);
+  add("v_adaptive_profiled", "the fastest V within a memory limit, for the given costs", "", make_given);
 }
 
 }  // namespace stepsim

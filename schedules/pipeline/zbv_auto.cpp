@@ -310,19 +310,20 @@ std::vector<std::string> refuse(const PipelineSizes& sizes) {
 }  // namespace
 
 void add_zbv_auto(Registry<PipelineFamily>& families) {
-  const auto add = [&](const char* name, const char* what, auto refuse, auto make) {
+  const auto add = [&](const char* name, const char* what, const char* twin, auto refuse, auto make) {
     families.add(name, what,
                  {.placement = "V",
                   .source = "arXiv 2401.10241, section 6; zero-bubble zbv.py",
                   .complexity = "O(p m) for each of four settings, a few times",
                   .stages_per_rank = 2,
                   .takes_limit = true,
+                  .cost_driven_twin = twin,
                   .refusals = refuse,
                   .make = make});
   };
-  add("zbv", "zero bubble on a V, planned for the given costs", refuse<given>, make<given>);
-  add("zbv_auto", "zero bubble on a V, planned for equal costs", refuse<equal>, make<equal>);
-  add("zbv_auto_mw", "the same where I releases half of an activation; the limit counts quarters of one",
+  add("zbv", "zero bubble on a V, planned for the given costs", "", refuse<given>, make<given>);
+  add("zbv_auto", "zero bubble on a V, planned for equal costs", "zbv", refuse<equal>, make<equal>);
+  add("zbv_auto_mw", "the same where I releases half of an activation; the limit counts quarters of one", "zbv",
       refuse<half_released>, make<half_released>);
 }
 

@@ -257,21 +257,23 @@ std::vector<std::string> given_refusals(const PipelineSizes& sizes) {
 }  // namespace
 
 void add_zero_bubble_auto(Registry<PipelineFamily>& families) {
-  const auto add = [&](const char* name, const char* what, bool equal, PipelineOrder (*make)(const PipelineSizes&)) {
+  const auto add = [&](const char* name, const char* what, const char* twin,
+                       PipelineOrder (*make)(const PipelineSizes&)) {
     families.add(name, what,
                  {.placement = "one stage a rank",
                   .source = "arXiv 2401.10241, section 3; zero-bubble zb.py",
                   .complexity = "O(p m), eight times",
                   .stages_per_rank = 1,
                   .takes_limit = true,
-                  .refusals = equal ? equal_refusals : given_refusals,
+                  .cost_driven_twin = twin,
+                  .refusals = *twin != '\0' ? equal_refusals : given_refusals,
                   .make = make});
   };
-  add("zb_1p", "zero bubble planned for the given costs, memory of 1F1B", false, one_p);
-  add("zb_2p", "zero bubble planned for the given costs, twice the memory", false, two_p);
-  add("zb_1p_auto", "zero bubble planned for equal costs, memory of 1F1B", true, one_p_equal);
-  add("zb_2p_auto", "zero bubble planned for equal costs, twice the memory", true, two_p_equal);
-  add("zb_auto_profiled", "zero bubble planned for the given costs and memory limit", false, one_p);
+  add("zb_1p", "zero bubble planned for the given costs, memory of 1F1B", "", one_p);
+  add("zb_2p", "zero bubble planned for the given costs, twice the memory", "", two_p);
+  add("zb_1p_auto", "zero bubble planned for equal costs, memory of 1F1B", "zb_1p", one_p_equal);
+  add("zb_2p_auto", "zero bubble planned for equal costs, twice the memory", "zb_2p", two_p_equal);
+  add("zb_auto_profiled", "zero bubble planned for the given costs and memory limit", "", one_p);
 }
 
 }  // namespace stepsim
