@@ -19,7 +19,6 @@ constexpr double title_height = 58;
 constexpr double row_height = 26;
 constexpr double row_gap = 5;
 constexpr double axis_height = 26;
-constexpr double legend_height = 46;
 constexpr double least_width = 640;  // of the time axis
 constexpr double most_width = 2400;
 constexpr double digit = 6.2;  // of a label at 10 px
@@ -136,26 +135,43 @@ std::string axis_svg(const Gantt& gantt, const Layout& layout) {
   return svg;
 }
 
-std::string legend_svg(const Gantt& gantt, double left, double top) {
+struct Legend {
   std::string svg;
-  double x = left;
+  double height = 0;
+};
+
+/// A line of kinds with their shades, or several where they are too wide, and what the shades are.
+Legend legend_svg(const Gantt& gantt, const Layout& layout, double top) {
+  constexpr double line = 22;
+  constexpr double swatch = 14;
+  Legend legend;
+  double x = layout.left;
+  double y = top;
   const std::size_t chunks = std::max<std::size_t>(gantt.chunks.size(), 1);
+  const std::size_t swatches = std::min<std::size_t>(chunks, 8);
   for (const SpanKind kind : kinds(gantt)) {
-    const std::size_t swatches = std::min<std::size_t>(chunks, 8);
-    for (std::size_t i = 0; i < swatches; ++i) {
-      svg += fmt::format(
-          "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"14\" height=\"12\" fill=\"{}\"/>\n", x, top,
-          hex(shade(kind, static_cast<std::int32_t>(i * (chunks - 1) / std::max<std::size_t>(swatches - 1, 1)),
-                    chunks)));
-      x += 14;
-    }
     const std::string text = fmt::format("{} {}", letter(kind), name(kind));
-    svg += text_at(x + 6, top + 10, "fill=\"#333\"", text);
-    x += 6 + 6.4 * static_cast<double>(text.size()) + 18;
+    const double width = swatch * static_cast<double>(swatches) + 5.6 * static_cast<double>(text.size()) + 30;
+    if (x > layout.left && x + width > layout.left + layout.width) {
+      x = layout.left;
+      y += line;
+    }
+    for (std::size_t i = 0; i < swatches; ++i) {
+      const std::size_t chunk = i * (chunks - 1) / std::max<std::size_t>(swatches - 1, 1);
+      legend.svg += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.0f}\" height=\"12\" fill=\"{}\"/>\n",
+                                x + swatch * static_cast<double>(i), y, swatch,
+                                hex(shade(kind, static_cast<std::int32_t>(chunk), chunks)));
+    }
+    legend.svg += text_at(x + swatch * static_cast<double>(swatches) + 6, y + 10, "fill=\"#333\"", text);
+    x += width;
   }
-  if (chunks < 2) return svg;
-  const std::string order = "shades: " + gantt.chunks.front() + (chunks > 2 ? " ... " : ", ") + gantt.chunks.back();
-  return svg + text_at(left, top + 28, "fill=\"#555\"", order);
+  if (chunks > 1) {
+    y += line;
+    const std::string order = gantt.chunks.front() + (chunks > 2 ? " to " : "; ") + gantt.chunks.back();
+    legend.svg += text_at(layout.left, y + 8, "fill=\"#555\"", "from dark to light: " + order);
+  }
+  legend.height = y + line - top;
+  return legend;
 }
 
 }  // namespace
@@ -164,7 +180,8 @@ std::string gantt_svg(const Gantt& gantt) {
   const Layout layout = layout_of(gantt);
   const double bottom = Layout::y(gantt.rows.size());
   const double width = layout.left + layout.width + edge + 10;
-  const double height = bottom + axis_height + legend_height;
+  const Legend legend = legend_svg(gantt, layout, bottom + axis_height + 6);
+  const double height = bottom + axis_height + 6 + legend.height + 6;
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
       "font-family=\"Helvetica, Arial, sans-serif\" "
@@ -184,8 +201,7 @@ std::string gantt_svg(const Gantt& gantt) {
     svg += text_at(layout.left - 8, top + row_height / 2 + 4, "text-anchor=\"end\" fill=\"#333\"", row.label);
     for (const GanttSpan& span : row.spans) svg += span_svg(gantt, row, span, layout, top);
   }
-  svg += legend_svg(gantt, layout.left, bottom + axis_height + 6);
-  return svg + "</svg>\n";
+  return svg + legend.svg + "</svg>\n";
 }
 
 }  // namespace stepsim

@@ -59,6 +59,13 @@ std::string text_of(const Piece& piece, bool with_label) {
   return text_of(*piece.first, with_label) + (with_label ? "&" : "") + text_of(*piece.second, with_label);
 }
 
+/// The next number with at most three digits and zeros behind them.
+std::int64_t three_digits_up(std::int64_t number) {
+  std::int64_t power = 1;
+  while (number / power >= 1000) power *= 10;
+  return (number + power - 1) / power * power;
+}
+
 /// Characters that the longest text of a tick's length needs, for labels to fit everywhere.
 Scale scale_for(const Gantt& gantt, std::size_t room) {
   std::int64_t divisor = gantt.end;
@@ -68,7 +75,7 @@ Scale scale_for(const Gantt& gantt, std::size_t room) {
   if (divisor == 0) return {};
   const auto available = static_cast<std::int64_t>(room);
   if (gantt.end / divisor > available) {
-    const std::int64_t ticks = (gantt.end + available - 1) / available;
+    const std::int64_t ticks = three_digits_up((gantt.end + available - 1) / available);
     return {ticks, 1, false, static_cast<std::size_t>((gantt.end + ticks - 1) / ticks)};
   }
   std::int64_t wanted = 1;

@@ -48,11 +48,13 @@ std::string figures(const MadeSchedule& made, const PlayedOrder& played, bool co
   }
   figure("times", clock_text(made));
   figure("makespan", ticks_text(played.makespan));
-  figure("bubble",
-         fmt::format("{}: of all ranks' time until the makespan, what they are idle", percent_text(played.bubble())));
+  Ticks busiest = 0;
+  for (const PlayedRank& rank : played.ranks) busiest = std::max(busiest, rank.busy);
+  figure("bubble", fmt::format("{} of all ranks' time until the makespan is idle", percent_text(played.bubble())));
   figure("rank bubble",
-         fmt::format("{}: (longest rank's span {} - most work of a rank) / span, as in the zero-bubble papers",
-                     percent_text(played.rank_bubble()), ticks_text(played.longest_rank)));
+         fmt::format("{} of the longest span of a rank, {}, is beyond the most work of one, {} (the rate of the "
+                     "zero-bubble papers)",
+                     percent_text(played.rank_bubble()), ticks_text(played.longest_rank), ticks_text(busiest)));
   return table.text(colour);
 }
 

@@ -24,7 +24,7 @@ TEST(CommandLine, HelpAndVersionExitWithZero) {
   const Outcome help = stepsim("--help");
   EXPECT_EQ(help.code, 0);
   for (const char* word :
-       {"run", "check", "flows", "topology", "classes", "collective", "list", "Examples:", "Exit codes:"}) {
+       {"run", "check", "flows", "topology", "classes", "collective", "schedule", "list", "Examples:", "Exit codes:"}) {
     EXPECT_THAT(help.out, HasSubstr(word));
   }
   EXPECT_EQ(stepsim("run --help").code, 0);
