@@ -161,7 +161,9 @@ void add_validate(CLI::App& app, Request& request) {
 }
 
 void schedule_sizes(CLI::App* command, ScheduleArguments& one) {
-  command->add_option("NAME", one.name, "a schedule (stepsim list schedules), or a CSV file; none: list them")
+  command
+      ->add_option("NAME", one.name,
+                   "a schedule (stepsim list schedules), or a CSV file (-: standard input); none: list them")
       ->type_name("NAME|FILE.csv");
   command->add_option("--ranks", one.ranks, "pipeline ranks, p")->type_name("P");
   command->add_option("--stages-per-rank", one.stages_per_rank, "v (otherwise the schedule's own number, or 1)")

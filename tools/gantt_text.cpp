@@ -152,8 +152,9 @@ std::string piece_text(const Gantt& gantt, const Piece& piece, std::size_t cells
   if (cells == 1) return painted(colour, *piece.first, chunks, std::string(1, both));
   const std::size_t upper = cells - cells / 2;
   if (!colour) return filled(whole, text_of(piece, false), cells, colour);
-  return painted(colour, *piece.first, chunks,
-                 filled(text_of(*piece.first, true), text_of(*piece.first, false), upper, colour)) +
+  std::string first = filled(text_of(*piece.first, true), text_of(*piece.first, false), upper, colour);
+  if (upper > 1 && first.back() == ' ') first.back() = both;
+  return painted(colour, *piece.first, chunks, first) +
          painted(colour, *piece.second, chunks,
                  filled(text_of(*piece.second, true), text_of(*piece.second, false), cells - upper, colour));
 }

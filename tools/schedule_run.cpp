@@ -20,7 +20,8 @@ namespace {
 constexpr std::int64_t most_actions = 50'000'000;
 
 bool is_file(const std::string& name) {
-  return name.ends_with(".csv") || (pipeline_families().find(name) == nullptr && std::filesystem::exists(name));
+  return name == "-" || name.ends_with(".csv") ||
+         (pipeline_families().find(name) == nullptr && std::filesystem::exists(name));
 }
 
 /// Numbers that are no sizes of anything; what a schedule does with the others is for it to say.
