@@ -182,7 +182,9 @@ void schedule_clock(CLI::App* command, ScheduleArguments& one) {
   command->add_option("--p2p", one.p2p, "from rank to rank, in the same units")
       ->type_name("TIME")
       ->capture_default_str();
-  command->add_option("--activation", one.activation, "what is held after F, and of it from I until W (default 1, 1)")
+  command
+      ->add_option("--activation", one.activation,
+                   "what is held after F (1 unless given), and of it from I until W (all)")
       ->type_name("F=4,W=2");
   command->add_option("--fused", one.fused, "fused pairs last FB, or F and then B")
       ->type_name("together|serial")

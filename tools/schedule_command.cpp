@@ -68,10 +68,21 @@ std::string subtitle(const MadeSchedule& made, const PlayedOrder& played) {
   return text + times_text(made.clock.costs) + "; makespan " + ticks_text(played.makespan);
 }
 
+/// Without a name, unless there is more that wants one.
+ExitCode list_schedules(const ScheduleArguments& arguments) {
+  const bool sizes = arguments.ranks || arguments.stages_per_rank || arguments.microbatches || arguments.group ||
+                     arguments.segments || arguments.memory_limit;
+  const bool results = !arguments.json.empty() || !arguments.csv.empty() || !arguments.svg.empty() || arguments.gantt;
+  if (sizes || results) {
+    throw InputError("NAME", "missing: expected a schedule (stepsim list schedules) or a CSV file");
+  }
+  return list_command({"schedules"});
+}
+
 }  // namespace
 
 ExitCode schedule_command(const ScheduleArguments& arguments) {
-  if (arguments.name.empty()) return list_command({"schedules"});
+  if (arguments.name.empty()) return list_schedules(arguments);
   std::string owner;  // of standard output
   Result json("--json", arguments.json, owner);
   Result csv("--csv", arguments.csv, owner);

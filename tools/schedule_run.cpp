@@ -86,7 +86,14 @@ void by_name(const ScheduleArguments& arguments, MadeSchedule& made, std::vector
   } else if (made.family->takes_limit) {
     made.planned = PlannedWith::given_costs;
   }
-  made.order = pipeline_order(made.name, sizes);
+  for (const std::string& reason : refusals(*made.family, sizes)) {
+    problems.push_back({{}, "schedule", made.name + ": " + reason});
+  }
+  if (!problems.empty() && made.stages_by_default && made.family->stages_per_rank == 0) {
+    problems.push_back({{}, "--stages-per-rank", "not given, so 1"});
+  }
+  raise(problems);
+  made.order = made.family->make(sizes);
 }
 
 /// A file says its sizes itself; those given must be the same.

@@ -81,6 +81,9 @@ TEST(Schedule, EqualCostPlansSaySoAndNameTheirTwin) {
 TEST(Schedule, WrongArgumentsAreNamedWithWhatIsValid) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"1f1b", "--ranks, --microbatches: 1f1b needs them"},
+      {"--ranks 4 --microbatches 8", "NAME: missing: expected a schedule"},
+      {"--json -", "NAME: missing"},
+      {"interleaved_1f1b --ranks 4 --microbatches 8", "--stages-per-rank: not given, so 1"},
       {"1f1b --ranks 4", "--microbatches: 1f1b needs it"},
       {"1f1bb --ranks 4 --microbatches 8", "did you mean '1f1b'?"},
       {"1f1b --ranks 0 --microbatches 8", "--ranks: 0: expected at least 1"},
