@@ -1,0 +1,344 @@
+#include "scenarios/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <thread>
+#include <tuple>
+
+#include "scenarios/compare_variants.h"
+#include "schedules/action_costs.h"
+#include "schedules/checks.h"
+#include "schedules/stages.h"
+
+namespace stepsim {
+namespace {
+
+/// Most of one rank's activations by its list: one from F on, `after_input` of it from I until W.
+double held(const RankOrder& list, double after_input) {
+  double now = 0;
+  double most = 0;
+  for (const Action& action : list) {
+    switch (action.kind) {
+      case ActionKind::forward:
+        now += 1;
+        break;
+      case ActionKind::input_gradient:
+        now -= 1 - after_input;
+        break;
+      case ActionKind::weight_gradient:
+        now -= after_input;
+        break;
+      case ActionKind::backward:
+        now -= 1;
+        break;
+    }
+    most = std::max(most, now);
+  }
+  return most;
+}
+
+double most_held(const PipelineOrder& order, double after_input) {
+  double most = 0;
+  for (const RankOrder& list : order.ranks) most = std::max(most, held(list, after_input));
+  return most;
+}
+
+double rank_bubble(const StepProgram& program, const Timeline& timeline) {
+  std::vector<bool> works(program.names.size(), false);
+  for (std::size_t i = 0; i < program.names.size(); ++i) {
+    const std::string& name = program.names[i];
+    works[i] = name == "forward" || name == "backward_input" || name == "backward_weight" || name == "recompute";
+  }
+  Picoseconds cost;
+  Picoseconds most_work;
+  for (ClassId who = 0; who < timeline.classes; ++who) {
+    std::optional<Picoseconds> first;
+    Picoseconds last;
+    Picoseconds work;
+    const std::vector<Op>& ops = program.run_by(who).ops;
+    for (OpId op = 0; op < ops.size(); ++op) {
+      if (ops[op].kind != OpKind::compute || !works[ops[op].tag.phase]) continue;
+      const OpTimes& times = timeline.at(timeline.reported(), who, op);
+      first = std::min(first.value_or(times.start), times.start);
+      last = std::max(last, times.end);
+      work += times.end - times.start;
+    }
+    if (first) cost = std::max(cost, last - *first);
+    most_work = std::max(most_work, work);
+  }
+  if (cost == Picoseconds(0)) return 0;
+  return to_seconds(cost - most_work) / to_seconds(cost);
+}
+
+bool is_compute(const std::string& part) {
+  return part.find('.') == std::string::npos && part != "straggler";
+}
+
+PipelineFigures pipeline_figures(const Scenario& scenario, const RunResult& result) {
+  PipelineFigures figures;
+  double chips = 0;
+  double compute = 0;
+  double sends = 0;
+  const double step = to_seconds(result.step_time);
+  for (const ClassBreakdown& one : result.breakdown) {
+    const auto weight = static_cast<double>(one.chips);
+    chips += weight;
+    for (const BreakdownPart& part : one.parts) {
+      const double time = to_seconds(part.time) * weight;
+      if (is_compute(part.name)) compute += time;
+      if (part.name == "bubble.warmup") figures.warm_up += time;
+      if (part.name == "bubble.steady") figures.steady += time;
+      if (part.name == "bubble.drain") figures.drain += time;
+      if (part.name == "exposed.pipeline") sends += time;
+    }
+  }
+  if (chips > 0 && step > 0) {
+    figures.wall_bubble = 1 - compute / (chips * step);
+    for (double* share : {&figures.warm_up, &figures.steady, &figures.drain}) *share /= chips * step;
+    figures.exposed_sends = from_seconds(sends / chips);
+  }
+  const PipelineOrder& order = result.assembly.plan.order;
+  figures.rank_bubble = rank_bubble(result.assembly.plan.program, result.timeline);
+  const MeanStage stage = mean_stage(scenario.model, scenario.strategy, scenario.cluster.chip, order.stages);
+  figures.activation_microbatches = most_held(order, stage.activation.after_input) *
+                                    static_cast<double>(order.ranks.size()) / (order.stages * order.segments);
+  figures.copies = order.copies();
+  return figures;
+}
+
+/// At the peak of each class.
+Bytes most_activations(const StepProgram& program, const Timeline& timeline) {
+  const auto part = std::find(program.names.begin(), program.names.end(), "activations") - program.names.begin();
+  Bytes most = 0;
+  for (const MemoryPeak& peak : timeline.peak) {
+    const auto at = static_cast<std::size_t>(part);
+    if (at < peak.by_part.size()) most = std::max(most, peak.by_part[at]);
+  }
+  return most;
+}
+
+void read_off(const Scenario& scenario, const RunResult& result, ComparedRow& row) {
+  row.step_time = result.step_time;
+  row.tokens_per_s = result.tokens_per_s;
+  row.tokens_per_s_per_chip = result.tokens_per_s_per_chip;
+  row.mfu = result.mfu;
+  row.peak = result.memory.peak;
+  row.activations = most_activations(result.assembly.plan.program, result.timeline);
+  if (!result.memory.parts.empty()) row.dominates = result.memory.parts.front().first;
+  if (pipeline_ranks(scenario.strategy) > 1) row.pipeline = pipeline_figures(scenario, result);
+}
+
+std::vector<std::string> reasons_of(const InputError& error, const std::string& name) {
+  std::vector<std::string> reasons;
+  const std::string repeated = name + ": ";
+  for (const Problem& problem : error.problems()) {
+    const bool repeats = problem.message.starts_with(repeated);
+    reasons.push_back(repeats ? problem.message.substr(repeated.size()) : problem.message);
+  }
+  return reasons;
+}
+
+/// Runs what it is given, and says in the row why it could not.
+template <class Play>
+void guarded(ComparedRow& row, Play play) {
+  try {
+    play();
+  } catch (const InputError& error) {
+    row.reasons = reasons_of(error, row.name);
+  } catch (const TimeOverflow& error) {
+    row.reasons = {error.what()};
+  } catch (const Deadlock& error) {
+    row.reasons = {std::string("deadlock: ") + error.what()};
+  }
+}
+
+/// The rows of one scenario on one ground.
+class Player {
+ public:
+  Player(const Scenario& base, const Ground& ground, Bytes budget) : base_(base), ground_(ground), budget_(budget) {
+    base_.run.record_memory = false;
+    base_.run.progress = nullptr;
+  }
+
+  [[nodiscard]] ComparedRow play(const Variant& variant) const {
+    ComparedRow row;
+    row.name = variant.name;
+    row.microbatches = variant.strategy.microbatches;
+    row.stages_per_rank = stages_per_rank(variant.strategy);
+    row.memory_limit = variant.strategy.pipeline.memory_limit;
+    row.budget = budget_;
+    guarded(row, [&] {
+      Scenario scenario = base_;
+      scenario.strategy = variant.strategy;
+      make_order(scenario, row);
+      read_off(scenario, run_briefly(scenario, assemble(scenario, ground_)), row);
+    });
+    return row;
+  }
+
+  /// The fastest of these that keeps to the budget; where none does, the one that needs least.
+  [[nodiscard]] ComparedRow fairest(const std::vector<Variant>& variants) const;
+
+ private:
+  void make_order(Scenario& scenario, ComparedRow& row) const;
+  void plan_for_less(const Variant& variant, std::vector<ComparedRow>& rows) const;
+
+  Scenario base_;
+  const Ground& ground_;
+  Bytes budget_;
+};
+
+/// The order beforehand, so that planning can be timed. One of segments is left to plan().
+void Player::make_order(Scenario& scenario, ComparedRow& row) const {
+  Strategy& strategy = scenario.strategy;
+  check_sizes(scenario.model, strategy);
+  if (strategy.pipeline.order || strategy.pipeline.segments > 1) return;
+  const auto begin = std::chrono::steady_clock::now();
+  strategy.pipeline.order = step_order(scenario.model, strategy, scenario.cluster.chip);
+  row.planning = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// Limits below what the plan takes by itself, by halves: the largest whole one that keeps to the budget, since less
+/// memory is never faster.
+void Player::plan_for_less(const Variant& variant, std::vector<ComparedRow>& rows) const {
+  const ComparedRow& usual = rows.back();
+  if (!usual.ran() || usual.fits()) return;
+  const PipelineOrder order = step_order(base_.model, variant.strategy, base_.cluster.chip);
+  auto too_much = static_cast<std::int64_t>(most_held(order, 1) * limit_units(variant.name));
+  if (usual.memory_limit) too_much = std::min(too_much, static_cast<std::int64_t>(*usual.memory_limit));
+  std::int64_t enough = 0;  // so little is refused, or fits
+  while (too_much - enough > 1) {
+    const std::int64_t limit = enough + (too_much - enough) / 2;
+    Variant less = variant;
+    less.strategy.pipeline.memory_limit = static_cast<double>(limit);
+    ComparedRow row = play(less);
+    (row.ran() && !row.fits() ? too_much : enough) = limit;
+    if (row.ran()) rows.push_back(std::move(row));
+  }
+}
+
+ComparedRow Player::fairest(const std::vector<Variant>& variants) const {
+  std::vector<ComparedRow> rows;
+  for (const Variant& variant : variants) {
+    rows.push_back(play(variant));
+    const PipelineFamily* family = pipeline_families().find(variant.name);
+    if (family != nullptr && family->takes_limit) plan_for_less(variant, rows);
+  }
+  const auto runs = static_cast<std::uint32_t>(
+      std::count_if(rows.begin(), rows.end(), [](const ComparedRow& row) { return row.ran(); }));
+  double planning = 0;
+  for (const ComparedRow& row : rows) planning += row.planning;
+  const auto key = [](const ComparedRow& row) {
+    return std::tuple(!row.ran(), !row.fits(), row.fits() ? row.step_time.count() : row.peak);
+  };
+  ComparedRow best = *std::min_element(rows.begin(), rows.end(),
+                                       [&](const ComparedRow& a, const ComparedRow& b) { return key(a) < key(b); });
+  best.played = runs;
+  best.planning = planning;
+  return best;
+}
+
+/// work(i) for all i below `count`, side by side.
+void for_all(std::size_t count, const std::function<void(std::size_t)>& work,
+             const std::function<void(std::size_t done, std::size_t of)>& progress) {
+  std::atomic<std::size_t> next = 0;
+  std::size_t done = 0;
+  std::exception_ptr failure;
+  std::mutex mutex;
+  const auto take = [&] {
+    for (std::size_t i = next++; i < count; i = next++) {
+      try {
+        work(i);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        failure = std::current_exception();
+      }
+      const std::lock_guard lock(mutex);
+      if (progress) progress(++done, count);
+    }
+  };
+  {
+    const std::size_t threads = std::min<std::size_t>({count, std::thread::hardware_concurrency(), 8});
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < threads; ++i) others.emplace_back(take);
+    take();
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+Bytes budget_of(const Scenario& scenario, const CompareRequest& request) {
+  const Bytes memory = scenario.cluster.chip.memory;
+  if (!request.budget) return memory;
+  if (!request.fair) throw InputError("--memory", "goes with --fair");
+  if (*request.budget < 1 || *request.budget > memory) {
+    throw InputError("--memory", fmt::format("expected at most the chip's {} bytes, found {} (another chip: --set "
+                                             "cluster.chip.memory=...)",
+                                             memory, *request.budget));
+  }
+  return *request.budget;
+}
+
+}  // namespace
+
+CompareResult compare_schedules(const Scenario& scenario, const CompareRequest& request) {
+  const Bytes budget = budget_of(scenario, request);
+  Variants chosen = variants(scenario, request);
+  const Ground ground = ground_of(scenario);
+  const Player player(scenario, ground, budget);
+  CompareResult result;
+  result.notes = std::move(chosen.notes);
+  result.ground = ground;
+  if (request.fair) {
+    result.rows.resize(chosen.of_schedule.size());
+    for_all(
+        result.rows.size(), [&](std::size_t i) { result.rows[i] = player.fairest(chosen.of_schedule[i]); },
+        request.progress);
+  } else {
+    std::vector<Variant> all;
+    for (const auto& some : chosen.of_schedule) all.insert(all.end(), some.begin(), some.end());
+    result.rows.resize(all.size());
+    for_all(
+        all.size(), [&](std::size_t i) { result.rows[i] = player.play(all[i]); }, request.progress);
+  }
+  rank_rows(result.rows);
+  return result;
+}
+
+CompareResult compare_scenarios(const std::vector<Scenario>& scenarios) {
+  CompareResult result;
+  result.rows.resize(scenarios.size());
+  const auto play = [&](std::size_t i) {
+    const Scenario& scenario = scenarios[i];
+    ComparedRow& row = result.rows[i];
+    row.name = scenario.name;
+    row.microbatches = scenario.strategy.microbatches;
+    row.stages_per_rank = stages_per_rank(scenario.strategy);
+    row.memory_limit = scenario.strategy.pipeline.memory_limit;
+    row.budget = scenario.cluster.chip.memory;
+    guarded(row, [&] { read_off(scenario, run_briefly(scenario, assemble(scenario)), row); });
+  };
+  for_all(scenarios.size(), play, nullptr);
+  rank_rows(result.rows);
+  return result;
+}
+
+void rank_rows(std::vector<ComparedRow>& rows) {
+  const auto key = [](const ComparedRow& row) {
+    return std::tuple(!row.ran(), !row.fits(), row.step_time.count(), row.peak);
+  };
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const ComparedRow& a, const ComparedRow& b) { return key(a) < key(b); });
+  for (ComparedRow& row : rows) {
+    row.fastest_within = row.fits() && std::none_of(rows.begin(), rows.end(), [&](const ComparedRow& other) {
+                           return other.fits() && other.step_time <= row.step_time && other.peak <= row.peak &&
+                                  (other.step_time < row.step_time || other.peak < row.peak);
+                         });
+    row.best = row.fits() && row.step_time == rows.front().step_time && row.fastest_within;
+  }
+}
+
+}  // namespace stepsim
