@@ -1,6 +1,7 @@
 #include "scenarios/compare.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
@@ -180,8 +181,8 @@ class Player {
     return row;
   }
 
-  /// The fastest of these that keeps to the budget; where none does, the one that needs least.
-  [[nodiscard]] ComparedRow fairest(const std::vector<Variant>& variants) const;
+  /// All of these, and with less memory where one that can be planned for it needs too much.
+  [[nodiscard]] std::vector<ComparedRow> play_within_budget(const std::vector<Variant>& variants) const;
 
  private:
   void make_order(Scenario& scenario, ComparedRow& row) const;
@@ -202,8 +203,7 @@ void Player::make_order(Scenario& scenario, ComparedRow& row) const {
   row.planning = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// Limits below what the plan takes by itself, by halves: the largest whole one that keeps to the budget, since less
-/// memory is never faster.
+/// Limits below what the plan takes by itself: the largest whole one that keeps to the budget, by halves.
 void Player::plan_for_less(const Variant& variant, std::vector<ComparedRow>& rows) const {
   const ComparedRow& usual = rows.back();
   if (!usual.ran() || usual.fits()) return;
@@ -221,25 +221,53 @@ void Player::plan_for_less(const Variant& variant, std::vector<ComparedRow>& row
   }
 }
 
-ComparedRow Player::fairest(const std::vector<Variant>& variants) const {
+std::vector<ComparedRow> Player::play_within_budget(const std::vector<Variant>& variants) const {
   std::vector<ComparedRow> rows;
   for (const Variant& variant : variants) {
     rows.push_back(play(variant));
     const PipelineFamily* family = pipeline_families().find(variant.name);
     if (family != nullptr && family->takes_limit) plan_for_less(variant, rows);
   }
-  const auto runs = static_cast<std::uint32_t>(
-      std::count_if(rows.begin(), rows.end(), [](const ComparedRow& row) { return row.ran(); }));
-  double planning = 0;
-  for (const ComparedRow& row : rows) planning += row.planning;
+  return rows;
+}
+
+/// The fastest that keeps to the budget; where none does, the one that needs least.
+std::size_t fairest(const std::vector<ComparedRow>& rows) {
   const auto key = [](const ComparedRow& row) {
-    return std::tuple(!row.ran(), !row.fits(), row.fits() ? row.step_time.count() : row.peak);
+    return std::tuple(!row.ran(), !row.fits(), row.fits() ? row.step_time.count() : 0, row.peak);
   };
-  ComparedRow best = *std::min_element(rows.begin(), rows.end(),
-                                       [&](const ComparedRow& a, const ComparedRow& b) { return key(a) < key(b); });
-  best.played = runs;
-  best.planning = planning;
-  return best;
+  const auto best = std::min_element(rows.begin(), rows.end(),
+                                     [&](const ComparedRow& a, const ComparedRow& b) { return key(a) < key(b); });
+  return static_cast<std::size_t>(best - rows.begin());
+}
+
+/// One row of each schedule; of those that were refused and are not it, a note.
+void keep_fairest(const std::vector<std::vector<ComparedRow>>& of_schedule, CompareResult& result) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> refused;  // reason, who
+  for (const std::vector<ComparedRow>& rows : of_schedule) {
+    const std::size_t chosen = fairest(rows);
+    ComparedRow best = rows[chosen];
+    best.played = 0;
+    best.planning = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      best.planning += rows[i].planning;
+      if (rows[i].ran()) ++best.played;
+      if (rows[i].ran() || i == chosen) continue;
+      const std::string reason = fmt::format("not run with m = {}, v = {}: {}", rows[i].microbatches,
+                                             rows[i].stages_per_rank, fmt::join(rows[i].reasons, "; "));
+      const auto known =
+          std::find_if(refused.begin(), refused.end(), [&](const auto& one) { return one.first == reason; });
+      if (known == refused.end()) {
+        refused.push_back({reason, {rows[i].name}});
+      } else {
+        known->second.push_back(rows[i].name);
+      }
+    }
+    result.rows.push_back(std::move(best));
+  }
+  for (const auto& [reason, names] : refused) {
+    result.notes.push_back(fmt::format("{} {}", fmt::join(names, ", "), reason));
+  }
 }
 
 /// work(i) for all i below `count`, side by side.
@@ -293,10 +321,11 @@ CompareResult compare_schedules(const Scenario& scenario, const CompareRequest& 
   result.notes = std::move(chosen.notes);
   result.ground = ground;
   if (request.fair) {
-    result.rows.resize(chosen.of_schedule.size());
+    std::vector<std::vector<ComparedRow>> rows(chosen.of_schedule.size());
     for_all(
-        result.rows.size(), [&](std::size_t i) { result.rows[i] = player.fairest(chosen.of_schedule[i]); },
+        rows.size(), [&](std::size_t i) { rows[i] = player.play_within_budget(chosen.of_schedule[i]); },
         request.progress);
+    keep_fairest(rows, result);
   } else {
     std::vector<Variant> all;
     for (const auto& some : chosen.of_schedule) all.insert(all.end(), some.begin(), some.end());
