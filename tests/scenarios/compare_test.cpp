@@ -30,7 +30,7 @@ cluster:
     pod: [4]
     host_shape: [4]
     wrap: full_extent
-    link_rate: 900 TB/s
+    link_rate: 300 TB/s
     link_latency: 1 ps
 model:
   name: stack
