@@ -13,6 +13,7 @@
 #include "scenarios/compare_variants.h"
 #include "schedules/action_costs.h"
 #include "schedules/checks.h"
+#include "schedules/pipeline/clock.h"
 #include "schedules/stages.h"
 
 namespace stepsim {
@@ -143,18 +144,47 @@ std::vector<std::string> reasons_of(const InputError& error, const std::string& 
   return reasons;
 }
 
+/// Blocking sends that wait for each other: the circle by the ranks' lists, which says it shorter than the clock.
+std::string deadlock_reason(const std::optional<PipelineOrder>& order, const Deadlock& error) {
+  if (order) {
+    try {
+      ClockOptions options;
+      options.blocking_sends = true;
+      (void)play(*order, options);
+    } catch (const InputError& circle) {
+      return circle.problems().front().message;
+    }
+  }
+  const std::string all = error.what();
+  return "deadlock: " + all.substr(0, all.find('\n'));
+}
+
 /// Runs what it is given, and says in the row why it could not.
-template <class Play>
-void guarded(ComparedRow& row, Play play) {
+template <class Run>
+void guarded(ComparedRow& row, const Scenario& scenario, Run run) {
   try {
-    play();
+    run();
   } catch (const InputError& error) {
     row.reasons = reasons_of(error, row.name);
   } catch (const TimeOverflow& error) {
     row.reasons = {error.what()};
   } catch (const Deadlock& error) {
-    row.reasons = {std::string("deadlock: ") + error.what()};
+    row.reasons = {deadlock_reason(scenario.strategy.pipeline.order, error)};
   }
+}
+
+/// A row on its way: the scenario with the order that it plays.
+struct Prepared {
+  ComparedRow row;
+  Scenario scenario;
+};
+
+bool same_order(const Prepared& a, const Prepared& b) {
+  const auto& one = a.scenario.strategy.pipeline.order;
+  const auto& other = b.scenario.strategy.pipeline.order;
+  return one && other && a.row.microbatches == b.row.microbatches && one->stages == other->stages &&
+         one->units == other->units && one->segments == other->segments && one->rank_of == other->rank_of &&
+         one->ranks == other->ranks;
 }
 
 /// The rows of one scenario on one ground.
@@ -165,27 +195,19 @@ class Player {
     base_.run.progress = nullptr;
   }
 
+  /// A row with its order, or with why there is none.
+  [[nodiscard]] Prepared prepare(const Variant& variant) const;
+  void play(Prepared& prepared) const;
   [[nodiscard]] ComparedRow play(const Variant& variant) const {
-    ComparedRow row;
-    row.name = variant.name;
-    row.microbatches = variant.strategy.microbatches;
-    row.stages_per_rank = stages_per_rank(variant.strategy);
-    row.memory_limit = variant.strategy.pipeline.memory_limit;
-    row.budget = budget_;
-    guarded(row, [&] {
-      Scenario scenario = base_;
-      scenario.strategy = variant.strategy;
-      make_order(scenario, row);
-      read_off(scenario, run_briefly(scenario, assemble(scenario, ground_)), row);
-    });
-    return row;
+    Prepared prepared = prepare(variant);
+    play(prepared);
+    return prepared.row;
   }
 
   /// All of these, and with less memory where one that can be planned for it needs too much.
   [[nodiscard]] std::vector<ComparedRow> play_within_budget(const std::vector<Variant>& variants) const;
 
  private:
-  void make_order(Scenario& scenario, ComparedRow& row) const;
   void plan_for_less(const Variant& variant, std::vector<ComparedRow>& rows) const;
 
   Scenario base_;
@@ -194,13 +216,31 @@ class Player {
 };
 
 /// The order beforehand, so that planning can be timed. One of segments is left to plan().
-void Player::make_order(Scenario& scenario, ComparedRow& row) const {
-  Strategy& strategy = scenario.strategy;
-  check_sizes(scenario.model, strategy);
-  if (strategy.pipeline.order || strategy.pipeline.segments > 1) return;
-  const auto begin = std::chrono::steady_clock::now();
-  strategy.pipeline.order = step_order(scenario.model, strategy, scenario.cluster.chip);
-  row.planning = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+Prepared Player::prepare(const Variant& variant) const {
+  Prepared prepared{{}, base_};
+  ComparedRow& row = prepared.row;
+  Strategy& strategy = prepared.scenario.strategy;
+  strategy = variant.strategy;
+  row.name = variant.name;
+  row.microbatches = strategy.microbatches;
+  row.stages_per_rank = stages_per_rank(strategy);
+  row.memory_limit = strategy.pipeline.memory_limit;
+  row.budget = budget_;
+  guarded(row, prepared.scenario, [&] {
+    check_sizes(base_.model, strategy);
+    if (strategy.pipeline.order || strategy.pipeline.segments > 1) return;
+    const auto begin = std::chrono::steady_clock::now();
+    strategy.pipeline.order = step_order(base_.model, strategy, base_.cluster.chip);
+    row.planning = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  });
+  return prepared;
+}
+
+void Player::play(Prepared& prepared) const {
+  if (!prepared.row.ran()) return;
+  const Scenario& scenario = prepared.scenario;
+  guarded(prepared.row, scenario,
+          [&] { read_off(scenario, run_briefly(scenario, assemble(scenario, ground_)), prepared.row); });
 }
 
 /// Limits below what the plan takes by itself: the largest whole one that keeps to the budget, by halves.
@@ -298,6 +338,35 @@ void for_all(std::size_t count, const std::function<void(std::size_t)>& work,
   if (failure) std::rethrow_exception(failure);
 }
 
+/// Schedules of one order have one result: it is played once.
+std::vector<ComparedRow> play_all(const Player& player, const std::vector<Variant>& variants,
+                                  const std::function<void(std::size_t done, std::size_t of)>& progress) {
+  std::vector<Prepared> all(variants.size());
+  for_all(
+      all.size(), [&](std::size_t i) { all[i] = player.prepare(variants[i]); }, nullptr);
+  std::vector<std::size_t> like(all.size());  // the first row of the same order
+  std::vector<std::size_t> played;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto first =
+        std::find_if(played.begin(), played.end(), [&](std::size_t other) { return same_order(all[i], all[other]); });
+    like[i] = first == played.end() ? i : *first;
+    if (like[i] == i) played.push_back(i);
+  }
+  for_all(
+      played.size(), [&](std::size_t i) { player.play(all[played[i]]); }, progress);
+  std::vector<ComparedRow> rows;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    ComparedRow row = all[like[i]].row;
+    const ComparedRow& own = all[i].row;
+    row.name = own.name;
+    row.stages_per_rank = own.stages_per_rank;
+    row.memory_limit = own.memory_limit;
+    row.planning = own.planning;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 Bytes budget_of(const Scenario& scenario, const CompareRequest& request) {
   const Bytes memory = scenario.cluster.chip.memory;
   if (!request.budget) return memory;
@@ -329,9 +398,7 @@ CompareResult compare_schedules(const Scenario& scenario, const CompareRequest& 
   } else {
     std::vector<Variant> all;
     for (const auto& some : chosen.of_schedule) all.insert(all.end(), some.begin(), some.end());
-    result.rows.resize(all.size());
-    for_all(
-        all.size(), [&](std::size_t i) { result.rows[i] = player.play(all[i]); }, request.progress);
+    result.rows = play_all(player, all, request.progress);
   }
   rank_rows(result.rows);
   return result;
@@ -348,7 +415,7 @@ CompareResult compare_scenarios(const std::vector<Scenario>& scenarios) {
     row.stages_per_rank = stages_per_rank(scenario.strategy);
     row.memory_limit = scenario.strategy.pipeline.memory_limit;
     row.budget = scenario.cluster.chip.memory;
-    guarded(row, [&] { read_off(scenario, run_briefly(scenario, assemble(scenario)), row); });
+    guarded(row, scenario, [&] { read_off(scenario, run_briefly(scenario, assemble(scenario)), row); });
   };
   for_all(scenarios.size(), play, nullptr);
   rank_rows(result.rows);

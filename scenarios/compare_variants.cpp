@@ -54,7 +54,7 @@ double search_slots(int ranks, std::int64_t microbatches) {
   const double p = ranks;
   return 600 * p * p * (p + static_cast<double>(microbatches));
 }
-constexpr double most_search_slots = 2e8;  // some tenths of a second
+constexpr double most_search_slots = 1e7;  // some tenths of a second
 
 bool is_file(const std::string& schedule) {
   return schedule.ends_with(".csv");
