@@ -48,7 +48,7 @@ class RowTable {
 
   void row(const ComparedRow& row, std::vector<Cell> cells) {
     std::vector<Cell> all{name_cell(row), std::to_string(row.microbatches), std::to_string(row.stages_per_rank)};
-    if (limits_) all.emplace_back(row.memory_limit ? significant(*row.memory_limit, 3) : "");
+    if (limits_) all.emplace_back(row.memory_limit ? fmt::format("{:g}", *row.memory_limit) : "");
     all.insert(all.end(), cells.begin(), cells.end());
     table_.row(std::move(all));
   }
@@ -153,6 +153,7 @@ std::string above(const CompareSubject& subject, const CompareResult& result, bo
   text += fmt::format("  {} chips: {}; {}\n", grouped(result.ground.cluster->chips()),
                       cluster_kind_text(*result.ground.cluster), mesh_text(scenario.strategy));
   if (subject.fair) {
+    text += "  of each schedule the fastest of its microbatches, stages a rank and limits for planners\n";
     text += "  " +
             wrapped(fmt::format("held equal: {}", fmt::join(held_equal(scenario, result), "; ")), text_width - 2, 2) +
             "\n";
