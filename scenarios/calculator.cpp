@@ -203,7 +203,9 @@ void collective_rows(const Scenario& scenario, Rows& rows) {
   LinkRates rates(cluster, scenario.ring != RingStyle::one_way);
   for (const CollectiveRequest& request : step.collectives) {
     const CollectiveSpec spec = collective_spec(scenario, request, mesh);
-    const double time = algorithms.at("collectives", spec.algorithm).bound(spec, rates.rates(spec.shape));
+    const AxisRates steps = rates.rates(spec.shape);
+    const bool sends = spec.kind == CollectiveKind::point_to_point;
+    const double time = algorithms.at("collectives", spec.algorithm).bound(spec, sends ? worst_axis(steps) : steps);
     rows.push_back(
         {fmt::format("{} over {} of {}", to_string(request.kind), group_name(request.axes),
                      si(static_cast<double>(request.bytes), "B")),

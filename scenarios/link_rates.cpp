@@ -94,6 +94,12 @@ double LinkRates::egress(const std::vector<GroupAxis>& shape) {
   return sum;
 }
 
+AxisRates worst_axis(const AxisRates& rates) {
+  if (rates.rate.empty()) return rates;
+  return {{*std::min_element(rates.rate.begin(), rates.rate.end())},
+          {*std::max_element(rates.latency.begin(), rates.latency.end())}};
+}
+
 AxisRates most_of_any_chip(const Cluster& cluster, const std::vector<GroupAxis>& shape) {
   std::vector<double> out(cluster.chips(), 0);
   std::vector<double> in(cluster.chips(), 0);

@@ -49,6 +49,9 @@ class LinkRates {
   std::map<std::vector<int>, Step> known_;
 };
 
+/// Between neighbours along any axis of a group: what a send can count on.
+AxisRates worst_axis(const AxisRates& rates);
+
 /// Where neighbours are not alike (listed links, a PCIe host): no chip sends or receives faster than all its links
 /// together, no transfer arrives before the least latency of a route. The same for all axes of the group.
 AxisRates most_of_any_chip(const Cluster& cluster, const std::vector<GroupAxis>& shape);

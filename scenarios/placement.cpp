@@ -27,13 +27,6 @@ struct Family {
   std::map<std::vector<int>, std::vector<double>> known;  // by shape: seconds of all uses of each request, alone
 };
 
-/// Between neighbours along any axis of a group: what a send can count on.
-AxisRates worst_axis(const AxisRates& rates) {
-  if (rates.rate.empty()) return rates;
-  return {{*std::min_element(rates.rate.begin(), rates.rate.end())},
-          {*std::max_element(rates.latency.begin(), rates.latency.end())}};
-}
-
 /// Predicts placements of one scenario.
 class Predictor {
  public:

@@ -142,15 +142,20 @@ std::optional<Picoseconds> without_faults(const Scenario& scenario) {
 
 }  // namespace
 
-RunResult run(const Scenario& scenario) {
+RunResult run_briefly(const Scenario& scenario, Assembly assembly) {
   RunResult result;
-  result.assembly = assemble(scenario);
+  result.assembly = std::move(assembly);
   const StepProgram& program = result.assembly.plan.program;
   result.timeline = simulate(program, result.assembly.network, scenario.run);
   result.step_time = result.timeline.step_time();
   headline(scenario, result);
   result.memory = memory_report(scenario, program, result.timeline);
   result.breakdown = breakdown(program, result.timeline);
+  return result;
+}
+
+RunResult run(const Scenario& scenario) {
+  RunResult result = run_briefly(scenario, assemble(scenario));
   result.collectives =
       collective_reports(scenario, result.assembly, result.timeline, most_common_class(result.breakdown));
   result.links = link_classes(result.assembly, result.timeline);

@@ -18,7 +18,7 @@ namespace stepsim {
 
 /// Everything the clock needs, and what was decided on the way.
 struct Assembly {
-  std::unique_ptr<Cluster> cluster;
+  std::shared_ptr<const Cluster> cluster;
   std::unique_ptr<Mesh> mesh;
   std::vector<RankedPlacement> placements;  // best first; the first is the one used; one entry when given
   Communication communication;
@@ -29,7 +29,16 @@ struct Assembly {
   std::vector<LinkClass> links;        // what each link of the network stands for
 };
 
+/// What scenarios of one cluster and mesh can share.
+struct Ground {
+  std::shared_ptr<const Cluster> cluster;
+  std::vector<RankedPlacement> placements;  // best first
+};
+
+Ground ground_of(const Scenario& scenario);
 Assembly assemble(const Scenario& scenario);
+/// On a ground that is there already: the first of its placements.
+Assembly assemble(const Scenario& scenario, const Ground& ground);
 
 /// Use of one class of links ("ici x+") over the reported step.
 struct LinkClassUse {
@@ -81,6 +90,8 @@ struct RunResult {
 };
 
 RunResult run(const Scenario& scenario);
+/// Without what takes long and only a whole report shows: collectives, links, critical path, bottleneck, faults.
+RunResult run_briefly(const Scenario& scenario, Assembly assembly);
 
 /// The class that stands for most chips (ties: the first), which reports are read off.
 ClassId most_common_class(const std::vector<ClassBreakdown>& breakdown);

@@ -22,6 +22,7 @@ const char* const examples = R"(Examples:
   stepsim collective SCENARIO --op all_gather --group fsdp -b 1M -e 1G -f 4
   stepsim topology SCENARIO --svg cluster.svg --route 0 9
   stepsim schedule zb_h1 --ranks 4 --microbatches 8 --times F=10,I=12,W=8 --p2p 3 --gantt
+  stepsim compare SCENARIO --schedules all --microbatches 16,32 --csv rows.csv
   stepsim list models
 
 Exit codes: 0 done, 1 deadlock, unmet expectation or internal error, 2 wrong input, 3 does not fit memory.)";
@@ -36,6 +37,7 @@ struct Request {
   CollectiveArguments collective;
   ValidateArguments validate;
   ScheduleArguments schedule;
+  CompareArguments compare;
   ListArguments list;
   std::function<ExitCode()> command;
 };
@@ -211,6 +213,37 @@ void add_schedule(CLI::App& app, Request& request) {
   command->callback([&request] { request.command = [&request] { return schedule_command(request.schedule); }; });
 }
 
+void add_compare(CLI::App& app, Request& request) {
+  CLI::App* command = app.add_subcommand("compare", "pipeline schedules of one scenario, or scenarios, side by side");
+  CompareArguments& one = request.compare;
+  command->add_option("SCENARIO", one.scenarios, "scenario files (YAML): one with --schedules, else two or more")
+      ->required();
+  command->add_option("--schedules", one.schedules, "names, PyTorch CSV files, or all")
+      ->type_name("A,B")
+      ->delimiter(',');
+  command->add_option("--microbatches", one.microbatches, "run with each of these (otherwise the scenario's)")
+      ->type_name("M,N")
+      ->delimiter(',');
+  command
+      ->add_option("--stages", one.stages,
+                   "stages a rank, of schedules that take any number (otherwise the scenario's, at least 2)")
+      ->type_name("V,W")
+      ->delimiter(',');
+  for (const char* list : {"--schedules", "--microbatches", "--stages"}) {
+    command->get_option(list)->allow_extra_args(false);
+  }
+  command->add_flag("--fair", one.fair,
+                    "of each schedule only the fastest that fits the memory; planners are given less if need be");
+  command->add_option("--memory", one.memory, "with --fair: of a chip, at most its own")->type_name("SIZE");
+  command->add_option("--set", one.set, "change a key of the scenarios; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command->add_option("--csv", one.csv, "write the rows as CSV to a file, or to standard output (-)")
+      ->type_name("FILE|-");
+  command->add_option("--json", one.json, "write JSON to a file, or to standard output (-)")->type_name("FILE|-");
+  command->callback([&request] { request.command = [&request] { return compare_command(request.compare); }; });
+}
+
 void add_list(CLI::App& app, Request& request) {
   CLI::App* command = app.add_subcommand("list", "list the catalog and what is registered, with a line on each");
   command->add_option("WHAT", request.list.what, "one kind only")->check(CLI::IsMember(listed_things()));
@@ -229,6 +262,7 @@ void describe(CLI::App& app, Request& request) {
   add_collective(app, request);
   add_validate(app, request);
   add_schedule(app, request);
+  add_compare(app, request);
   add_list(app, request);
 }
 

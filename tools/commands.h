@@ -75,9 +75,9 @@ struct CollectiveArguments {
   std::string group;      // mesh axes, "fsdp+tensor"; empty: all chips
   std::string algorithm;  // "auto", or empty: as usual on the network
   std::string protocol;   // empty: the fastest
-  std::string sends;     // a CSV file of a ragged all-to-all, or empty
-  std::string begin;     // empty: 32M
-  std::string end;  // empty: begin
+  std::string sends;      // a CSV file of a ragged all-to-all, or empty
+  std::string begin;      // empty: 32M
+  std::string end;        // empty: begin
   std::int64_t factor = 2;
   std::string compare;  // a CSV file of measured collectives, or empty
 };
@@ -106,6 +106,19 @@ struct ScheduleArguments {
   bool gantt = false;
 };
 ExitCode schedule_command(const ScheduleArguments& arguments);
+
+struct CompareArguments {
+  std::vector<std::string> scenarios;
+  std::vector<std::string> set;
+  std::vector<std::string> schedules;  // empty: the scenarios as they are
+  std::vector<std::int64_t> microbatches;
+  std::vector<int> stages;
+  bool fair = false;
+  std::string memory;  // empty: the chip's
+  std::string csv;     // files, "-" for standard output, or empty
+  std::string json;
+};
+ExitCode compare_command(const CompareArguments& arguments);
 
 struct ListArguments {
   std::string what;  // "chips", ..., empty: everything

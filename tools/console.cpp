@@ -32,6 +32,10 @@ void Progress::show(std::uint32_t steps, double share) const {
   std::fprintf(stderr, "\r\x1b[K%s: step %u, %.0f %%", text_.c_str(), steps, 100 * share);
 }
 
+void Progress::show_rows(std::size_t done, std::size_t of) const {
+  if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\x1b[K%s: %zu of %zu", text_.c_str(), done, of);
+}
+
 Progress::~Progress() {
   if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\x1b[K");
 }

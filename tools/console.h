@@ -25,6 +25,8 @@ class Progress {
   ~Progress();
   /// "TEXT: step 1, 43 %", from RunOptions::progress.
   void show(std::uint32_t steps, double share) const;
+  /// "TEXT: 3 of 24"
+  void show_rows(std::size_t done, std::size_t of) const;
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 

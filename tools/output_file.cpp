@@ -81,8 +81,8 @@ void OutputFile::commit() {
   passing_.clear();
 }
 
-JsonOutput::JsonOutput(const std::string& target) : owns_stdout_(target == "-") {
-  if (!target.empty() && !owns_stdout_) file_ = std::make_unique<OutputFile>("--json", target);
+JsonOutput::JsonOutput(const std::string& target, const std::string& key) : owns_stdout_(target == "-") {
+  if (!target.empty() && !owns_stdout_) file_ = std::make_unique<OutputFile>(key, target);
 }
 
 void JsonOutput::write(std::string_view text) {

@@ -31,10 +31,10 @@ class OutputFile {
   std::ofstream stream_;
 };
 
-/// The target of --json: none, a file, or standard output, which then carries nothing else.
+/// The target of --json (or of the option `key`): none, a file, or standard output, which then carries nothing else.
 class JsonOutput {
  public:
-  explicit JsonOutput(const std::string& target);
+  explicit JsonOutput(const std::string& target, const std::string& key = "--json");
 
   [[nodiscard]] bool wanted() const { return owns_stdout_ || file_ != nullptr; }
   [[nodiscard]] bool owns_stdout() const { return owns_stdout_; }
