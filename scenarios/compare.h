@@ -3,11 +3,6 @@
 // Every row is a run of its own: plan, links, clock and breakdown as `stepsim run` has them, so its numbers are the run's.
 // What does not depend on the schedule is shared: the cluster, and where the mesh lies (as it does in the scenario itself,
 // or as that is given). Nothing is adjusted: what a schedule refuses is a row with the reason.
-//
-// Two definitions of a bubble are in use, and both are shown:
-//   wall      1 - compute / step, mean over the chips: whatever else they do
-//   per rank  (cost - work) / cost, where cost is the longest time of a rank from its first forward's start to its last
-//             backward's end, and work the most that a rank computes in between (arXiv 2401.10241, section 4.3)
 #pragma once
 
 #include <functional>
@@ -15,22 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "scenarios/pipeline_figures.h"
 #include "scenarios/run.h"
 
 namespace stepsim {
-
-/// What a pipeline adds to a row.
-struct PipelineFigures {
-  double wall_bubble = 0;  // shares of the step, mean over the chips
-  double warm_up = 0;      // in which a chip waits for a peer of the pipeline
-  double steady = 0;
-  double drain = 0;
-  double rank_bubble = 0;
-  Picoseconds exposed_sends;           // mean over the chips
-  double activation_microbatches = 0;  // most that a rank holds by the order: forwards of all its stages, of which the
-                                       // backward for inputs leaves a part
-  int copies = 1;                      // of the weights
-};
 
 struct ComparedRow {
   std::string name;  // of the schedule, or of the scenario

@@ -6,6 +6,7 @@
 #include "scenarios/alone_time.h"
 #include "scenarios/bottleneck.h"
 #include "scenarios/link_rates.h"
+#include "scenarios/pipeline_figures.h"
 
 namespace stepsim {
 namespace {
@@ -161,6 +162,7 @@ RunResult run(const Scenario& scenario) {
   result.links = link_classes(result.assembly, result.timeline);
   result.critical_path = path(scenario, result.assembly, result.timeline);
   result.bottleneck = bottleneck(result);
+  if (degrees(scenario.strategy).pipeline > 1) result.pipeline = pipeline_figures(scenario, result);
   result.step_time_without_faults = without_faults(scenario);
   return result;
 }

@@ -71,6 +71,19 @@ struct CollectiveReport : CollectiveUse {
   double limit = 0;  // bytes/s a chip could send on the links of these axes
 };
 
+/// What a run says of its pipeline (pipeline_figures.h has the definitions).
+struct PipelineFigures {
+  double wall_bubble = 0;  // shares of the step, mean over the chips
+  double warm_up = 0;      // in which a chip waits for a peer of the pipeline
+  double steady = 0;
+  double drain = 0;
+  double rank_bubble = 0;
+  Picoseconds exposed_sends;           // mean over the chips
+  double activation_microbatches = 0;  // most that a rank holds by the order: forwards of all its stages, of which the
+                                       // backward for inputs leaves a part
+  int copies = 1;                      // of the weights
+};
+
 struct RunResult {
   Assembly assembly;
   Timeline timeline;
@@ -87,6 +100,7 @@ struct RunResult {
   std::vector<PathPiece> critical_path;
   std::string bottleneck;                               // one plain sentence
   std::optional<Picoseconds> step_time_without_faults;  // where the scenario has faults
+  std::optional<PipelineFigures> pipeline;              // where there is one
 };
 
 RunResult run(const Scenario& scenario);

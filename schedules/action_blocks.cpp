@@ -32,13 +32,13 @@ bool contains(const std::vector<std::uint32_t>& list, std::uint32_t one) {
 /// Units that come first or last on their stage in any kind of action; and which actions belong together.
 void ActionWriter::find_ends() {
   const Sections& all = tape_.sections.front();
-  plain_ = strategy_.pipeline.blocks && order_.ranks.size() > 1 && !shards_by_action(strategy_) &&
-           !communicates(all.layer) && !communicates(all.embedding) && !communicates(all.head);
+  mixes_ = communicates(all.layer) || communicates(all.embedding) || communicates(all.head);
+  plain_ = strategy_.pipeline.blocks && order_.ranks.size() > 1 && !shards_by_action(strategy_) && !mixes_;
   std::map<std::pair<std::int32_t, ActionKind>, std::int32_t> latest;
   for (std::size_t i = 0; i < list_.size(); ++i) {
     const Action& action = list_[i];
     const auto [last, is_first] = latest.try_emplace({action.stage, action.kind}, action.microbatch);
-    if (is_first || list_[i].fused || (i > 0 && list_[i - 1].fused)) ends_.insert({action.stage, action.microbatch});
+    if (is_first) ends_.insert({action.stage, action.microbatch});
     last->second = action.microbatch;
     if (action.kind == ActionKind::backward) whole_.insert({action.stage, action.microbatch});
     const bool follows = i + 1 < list_.size() && gives_input_gradient(list_[i + 1].kind) &&

@@ -76,6 +76,7 @@ void ActionWriter::write_pair(std::size_t place) {
   const std::size_t second = tape_.ops.size();
   write(list_[place + 1], place + 1);
   now_.duration = 1;
+  if (!mixes_) return;
   mix(tape_.ops, first, second);
   tape_.visits[visit].last = tape_.visits.back().last;
   tape_.visits.resize(visit + 1);

@@ -126,6 +126,7 @@ class ActionWriter {
   std::map<std::pair<std::int32_t, std::int32_t>, Flight> flights_;
   Flight* current_ = nullptr;  // of the action that is written
   const ChipSpec& chip_;
+  bool mixes_ = false;   // the parts of a fused pair are mixed: something communicates inside
   bool plain_ = false;   // nothing communicates inside actions
   bool trying_ = false;  // ops are written to be measured, and cut off again
   bool split_ = false;   // of what is tried

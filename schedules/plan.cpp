@@ -64,6 +64,7 @@ class RankPlan {
                             ? writer_.collective(op.collective, {op.axis}, op.array, Queue::own, op.label, op.critical)
                             : compute(tape_op);
     set_tag(pending, tape_op.layer, tape_op.microbatch);
+    pending.op.tag.stage = tape_op.stage;
     return pending;
   }
 

@@ -59,6 +59,7 @@ struct Tag {
   NameId peer = 0;   // of a collective: what waiting for a peer counts as in the breakdown; 0: straggler
   std::int32_t layer = -1;
   std::int32_t microbatch = -1;
+  std::int32_t stage = -1;  // of a pipeline
 };
 
 struct Op {

@@ -57,6 +57,8 @@ void add_run(CLI::App& app, Request& request) {
   scenario_options(command, run.scenario, run.set, run.json);
   command->add_option("--trace", run.trace, "write a Chrome / Perfetto trace (JSON) of the kept steps")
       ->type_name("FILE");
+  command->add_flag("--gantt", run.gantt, "draw the pipeline of the step in the terminal");
+  command->add_option("--svg", run.svg, "draw it as an SVG file")->type_name("FILE");
   command->add_option("--trace-classes", run.trace_classes, "chip classes in the trace at most")
       ->type_name("N")
       ->capture_default_str()

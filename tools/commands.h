@@ -24,6 +24,8 @@ struct RunArguments {
   std::vector<std::string> set;  // "key=value"
   std::string json;              // a file, "-" for standard output, or empty
   std::string trace;             // a file, or empty
+  std::string svg;               // likewise: the pipeline drawn
+  bool gantt = false;
   std::uint32_t trace_classes = 64;
   std::uint32_t steps = 0;  // 0: until two steps are alike
   std::string fold;         // "auto", "off", or empty: as the scenario says

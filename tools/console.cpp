@@ -1,5 +1,6 @@
 #include "tools/console.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -21,6 +22,16 @@ bool colour_on_stdout() {
   const char* terminal = std::getenv("TERM");
   const bool dumb = terminal != nullptr && std::strcmp(terminal, "dumb") == 0;
   return isatty(STDOUT_FILENO) != 0 && !dumb && !set_in_environment("NO_COLOR");
+}
+
+std::size_t columns_of_stdout() {
+  if (const char* set = std::getenv("COLUMNS"); set != nullptr) {
+    const long value = std::strtol(set, nullptr, 10);
+    if (value > 0 && value <= 10'000) return static_cast<std::size_t>(value);
+  }
+  winsize size{};
+  if (isatty(STDOUT_FILENO) != 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return 100;
 }
 
 Progress::Progress(const std::string& text) : text_(text) {

@@ -1,6 +1,7 @@
 // console.h: what the two output streams can show.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -17,6 +18,9 @@ enum class ExitCode : int {
 
 /// Colour for a terminal that can show it, unless NO_COLOR is set (no-color.org).
 bool colour_on_stdout();
+
+/// COLUMNS, else what the terminal says itself; 100 where there is none.
+std::size_t columns_of_stdout();
 
 /// A line on standard error that says what is being done; only on a terminal, and gone when `Progress` goes.
 class Progress {

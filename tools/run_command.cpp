@@ -7,6 +7,7 @@
 #include "scenarios/run.h"
 #include "tools/commands.h"
 #include "tools/output_file.h"
+#include "tools/run_gantt.h"
 #include "tools/run_json.h"
 #include "tools/run_report.h"
 #include "tools/trace.h"
@@ -44,6 +45,18 @@ void trace(const RunArguments& arguments, const RunResult& result, OutputFile& f
   }
 }
 
+/// Drawings are of pipelines; the mesh says whether there is one.
+std::unique_ptr<OutputFile> svg_file(const RunArguments& arguments, const Scenario& scenario) {
+  const bool pipeline = degrees(scenario.strategy).pipeline > 1;
+  if (!pipeline && (arguments.gantt || !arguments.svg.empty())) {
+    throw InputError(arguments.gantt ? "--gantt" : "--svg",
+                     "the mesh has no pipeline axis: there is no pipeline to draw");
+  }
+  if (arguments.svg.empty()) return nullptr;
+  if (arguments.svg == "-") throw InputError("--svg", "expected a file name, found -");
+  return std::make_unique<OutputFile>("--svg", arguments.svg);
+}
+
 ExitCode verdict(const Scenario& scenario, const RunResult& result) {
   if (!result.timeline.periodic && scenario.run.exact_steps == 0) {
     spdlog::warn("no two steps in a row were alike in {} steps: the last but one is reported", result.timeline.steps);
@@ -68,11 +81,18 @@ ExitCode run_command(const RunArguments& arguments) {
   Scenario scenario = load(arguments.scenario, overrides(arguments), default_catalog());
   JsonOutput json(arguments.json);
   const std::unique_ptr<OutputFile> trace_out = trace_file(arguments);
+  const std::unique_ptr<OutputFile> svg_out = svg_file(arguments, scenario);
   scenario.run.record_memory = trace_out != nullptr;
   const RunResult result = run_and_show(scenario);
   if (json.wanted()) json.write(run_json(scenario, result));
   if (trace_out != nullptr) trace(arguments, result, *trace_out);
-  if (!json.owns_stdout()) print(run_report(scenario, result, colour_on_stdout()));
+  if (svg_out != nullptr) {
+    svg_out->stream() << gantt_svg(run_gantt(scenario, result));
+    svg_out->commit();
+  }
+  if (json.owns_stdout()) return verdict(scenario, result);
+  print(run_report(scenario, result, colour_on_stdout()));
+  if (arguments.gantt) print("\n" + gantt_text(run_gantt(scenario, result), columns_of_stdout(), colour_on_stdout()));
   return verdict(scenario, result);
 }
 

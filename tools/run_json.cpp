@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "scenarios/class_report.h"
+#include "schedules/stages.h"
 #include "tools/format.h"
 #include "tools/path_summary.h"
 #include "tools/version.h"
@@ -118,6 +119,27 @@ Json stretch_json(const PathStretch& stretch, Picoseconds origin) {
   return json;
 }
 
+/// Keys as in a row of `stepsim compare`.
+Json pipeline_json(const Scenario& scenario, const RunResult& result) {
+  const PipelineFigures& figures = *result.pipeline;
+  const PipelineOrder& order = result.assembly.plan.order;
+  Json json{{"schedule", scenario.strategy.pipeline.schedule},
+            {"ranks", order.ranks.size()},
+            {"stages", order.stages},
+            {"stage_layers", layers_of_stages(scenario.model, scenario.strategy, order.stages)},
+            {"microbatches", order.units / order.segments},
+            {"segments", order.segments},
+            {"weight_copies", figures.copies},
+            {"bubble_wall", figures.wall_bubble},
+            {"bubble_rank", figures.rank_bubble},
+            {"bubble_warmup", figures.warm_up},
+            {"bubble_steady", figures.steady},
+            {"bubble_drain", figures.drain},
+            {"activation_microbatches", figures.activation_microbatches}};
+  put_time(json, "exposed_sends", figures.exposed_sends);
+  return json;
+}
+
 Json memory_json(const MemoryReport& memory) {
   return {{"capacity_bytes", memory.capacity},
           {"fits", memory.fits},
@@ -136,9 +158,10 @@ void put_headline(Json& json, const RunResult& result) {
   json["peak_memory_bytes"] = result.memory.peak;
 }
 
-void put_accounts(Json& json, const RunResult& result) {
+void put_accounts(Json& json, const Scenario& scenario, const RunResult& result) {
   json["bottleneck"] = result.bottleneck;
   json["memory"] = memory_json(result.memory);
+  if (result.pipeline) json["pipeline"] = pipeline_json(scenario, result);
   json["breakdown"] = list(result.breakdown, breakdown_json);
   json["collectives"] = list(result.collectives, collective_json);
   json["links"] = list(result.links, link_json);
@@ -168,7 +191,7 @@ std::string run_json(const Scenario& scenario, const RunResult& result) {
                      {"differ_by", why_classes_differ(result.assembly)}};
   if (result.step_time_without_faults) put_time(json, "step_time_without_faults", *result.step_time_without_faults);
   put_headline(json, result);
-  put_accounts(json, result);
+  put_accounts(json, scenario, result);
   json["steps_played"] = result.timeline.steps;
   json["periodic"] = result.timeline.periodic;
   json["counters"] = {{"events", result.timeline.counters.events},

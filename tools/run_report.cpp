@@ -127,6 +127,16 @@ std::string straggler_note(const RunResult& result, const TimeUnit& unit, bool c
               colour);
 }
 
+std::string pipeline_note(const PipelineFigures& figures) {
+  return fmt::format(
+      "pipeline bubble: {} of all chips' time without compute; {} of the longest rank's beyond the most work of one "
+      "(zero-bubble papers); waiting for a peer in warm-up {}, steady {}, drain {}; sends exposed {}; at most {} "
+      "microbatches kept by a rank",
+      percent_text(figures.wall_bubble), percent_text(figures.rank_bubble), percent_text(figures.warm_up),
+      percent_text(figures.steady), percent_text(figures.drain), time_text(figures.exposed_sends),
+      significant(figures.activation_microbatches, 3));
+}
+
 std::string giga(double bytes_per_s) {
   return significant(bytes_per_s / 1e9, 3);
 }
@@ -149,6 +159,7 @@ std::string headline(const Scenario& scenario, const RunResult& result, bool col
                     time_text(result.step_time - healthy), percent_text(share(result.step_time - healthy, healthy))),
         colour);
   }
+  if (result.pipeline) text += note(pipeline_note(*result.pipeline), colour);
   const auto flops = scenario.cluster.chip.flops.find(scenario.strategy.dtype);
   if (flops != scenario.cluster.chip.flops.end()) {
     text += note(fmt::format("MFU of the dense {} peak, {} TFLOP/s; model FLOP: {}", scenario.strategy.dtype,

@@ -1,12 +1,10 @@
 #include <spdlog/spdlog.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <memory>
 
 #include "schedules/pipeline/csv_padding.h"
 #include "tools/commands.h"
+#include "tools/console.h"
 #include "tools/output_file.h"
 #include "tools/schedule_gantt.h"
 #include "tools/schedule_options.h"
@@ -52,17 +50,6 @@ std::string csv_text(const MadeSchedule& made, const std::string& form) {
   return write_pipeline_csv(made.order, *idle);
 }
 
-/// Of the terminal: COLUMNS, else what it says itself; 100 where there is none.
-std::size_t columns() {
-  if (const char* set = std::getenv("COLUMNS"); set != nullptr) {
-    const long value = std::strtol(set, nullptr, 10);
-    if (value > 0 && value <= 10'000) return static_cast<std::size_t>(value);
-  }
-  winsize size{};
-  if (isatty(STDOUT_FILENO) != 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return 100;
-}
-
 std::string subtitle(const MadeSchedule& made, const PlayedOrder& played) {
   std::string text = sizes_text(made) + "; times ";
   return text + times_text(made.clock.costs) + "; makespan " + ticks_text(played.makespan);
@@ -106,7 +93,7 @@ ExitCode schedule_command(const ScheduleArguments& arguments) {
   }
   const bool colour = colour_on_stdout();
   print(schedule_report(made, played, colour));
-  if (arguments.gantt) print("\n" + gantt_text(gantt, columns(), colour));
+  if (arguments.gantt) print("\n" + gantt_text(gantt, columns_of_stdout(), colour));
   return ExitCode::ok;
 }
 

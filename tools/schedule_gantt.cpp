@@ -20,6 +20,8 @@ SpanKind span_kind(ActionKind kind) {
   return SpanKind::other;
 }
 
+}  // namespace
+
 std::vector<std::string> chunk_names(const PipelineOrder& order) {
   if (order.copies() == 2) return {"first half of the microbatches, down", "second half, up"};
   const int chunks = std::max(1, order.stages / std::max(1, static_cast<int>(order.ranks.size())));
@@ -30,8 +32,6 @@ std::vector<std::string> chunk_names(const PipelineOrder& order) {
   }
   return names;
 }
-
-}  // namespace
 
 int chunk_of(const PipelineOrder& order, const Action& action) {
   if (order.copies() == 2) return order.copy_of(action.microbatch);

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "scenarios/class_report.h"
+#include "schedules/stages.h"
 #include "tools/fault_lines.h"
 #include "tools/format.h"
 #include "tools/run_report.h"
@@ -99,6 +100,36 @@ std::string strategy_text(const Strategy& strategy) {
   return text;
 }
 
+/// "6", or the first number of every stretch of like ones: "5 x 2, 6 x 4, 5 x 2".
+std::string runs_text(const std::vector<std::int64_t>& numbers) {
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t end = i;
+    while (end < numbers.size() && numbers[end] == numbers[i]) ++end;
+    text += (text.empty() ? "" : ", ") + std::to_string(numbers[i]);
+    if (end - i < numbers.size()) text += fmt::format(" x {}", end - i);
+    i = end;
+  }
+  return text;
+}
+
+std::string pipeline_text(const Scenario& scenario, const PipelineOrder& order) {
+  const PipelineStrategy& pipeline = scenario.strategy.pipeline;
+  const std::size_t ranks = order.ranks.size();
+  std::string text = fmt::format(
+      "{}: {} ranks, {} stages of {} layers, {} microbatches", pipeline.schedule, ranks, order.stages,
+      runs_text(layers_of_stages(scenario.model, scenario.strategy, order.stages)), order.units / order.segments);
+  if (order.segments > 1) text += fmt::format(" in {} segments", order.segments);
+  if (order.copies() > 1) text += fmt::format(", {} copies of the weights", order.copies());
+  constexpr const char* sends[] = {"eager", "paired", "blocking"};
+  text += fmt::format(", {} sends", sends[static_cast<std::size_t>(pipeline.sends)]);
+  constexpr const char* spans[] = {"microbatch", "stage", "step"};
+  if (scenario.strategy.zero >= 2 && degrees(scenario.strategy).shard > 1) {
+    text += fmt::format(", sharded for each {}", spans[static_cast<std::size_t>(pipeline.sharded_for)]);
+  }
+  return text + (pipeline.synchronised ? ", optimizer synchronised" : ", optimizer validated afterwards");
+}
+
 std::string predicted(const RankedPlacement& placement) {
   return fmt::format("{} exposed of {} communication predicted", seconds_text(placement.exposed),
                      seconds_text(placement.total));
@@ -155,7 +186,9 @@ std::string subject(const Scenario& scenario, const Assembly& assembly, bool col
   }
   text += line("model", model_text(scenario.model), colour);
   text += line("batch", batch_text(scenario, assembly.cluster->chips()), colour);
-  return text + line("strategy", strategy_text(scenario.strategy), colour);
+  text += line("strategy", strategy_text(scenario.strategy), colour);
+  if (scenario.strategy.mesh.empty() || degrees(scenario.strategy).pipeline == 1) return text;
+  return text + line("pipeline", pipeline_text(scenario, assembly.plan.order), colour);
 }
 
 }  // namespace stepsim
