@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "load_text.h"
+#include "scenarios/calculator.h"
 
 namespace stepsim {
 namespace {
@@ -158,6 +159,19 @@ TEST(Compare, ActivationsInMicrobatchesAreThePublishedOnes) {
   EXPECT_LE(held("v_min"), 2);
   EXPECT_EQ(row(everything(), "dualpipe").pipeline->copies, 2);
   EXPECT_EQ(row(everything(), "dualpipev").pipeline->copies, 1);
+}
+
+TEST(Compare, APipelineOverTwoHardwareAxesHasItsSendsBound) {
+  // 2x2 chips in one pipeline: a microbatch's activations, 16 Ki tokens x 1024 x 2 bytes, over one link of 100 GB/s is
+  // 335.5 us; ZeRO 0 and one chip per stage leave no other collective than the optimizer's.
+  const Scenario scenario = load_text(bare, {"cluster.shape=[2, 2]", "cluster.chip.axes=2", "cluster.chip.pod=[2, 2]",
+                                             "cluster.chip.host_shape=[2, 2]", "cluster.chip.link_rate=100 GB/s"});
+  std::vector<std::string> sends;
+  for (const CalculatorRow& one : calculate(scenario)) {
+    if (one.name.find("over pipeline of 33.55 MB") != std::string::npos) sends.push_back(one.value);
+  }
+  EXPECT_FALSE(sends.empty());
+  for (const std::string& one : sends) EXPECT_THAT(one, HasSubstr("335.5 us"));
 }
 
 // --- order and marks -----------------------------------------------------------------------------------------------
