@@ -29,7 +29,13 @@ void read_schedule(Section& section, PipelineStrategy& pipeline) {
   try {
     pipeline.order = read_pipeline_csv(read_text(file), file).order;
   } catch (const InputError& error) {
-    for (const Problem& problem : error.problems()) section.findings().problems.push_back(problem);
+    for (const Problem& problem : error.problems()) {
+      if (problem.place.line == 0) {
+        section.problem("schedule", file + ": " + problem.message);
+      } else {
+        section.findings().problems.push_back(problem);
+      }
+    }
   }
 }
 
