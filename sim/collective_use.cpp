@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -50,6 +51,24 @@ std::vector<Interval> compute_intervals(const StepProgram& program, const Timeli
   return merged(std::move(all));
 }
 
+/// The op's time; a message of a pipeline is not under way while its peer has not sent it (Tag::peer).
+std::vector<Interval> under_way(const StepProgram& program, const Timeline& timeline, const OpInstance& op) {
+  const OpTimes& times = timeline.at(op.step, op.who, op.op);
+  if (op_of(program, op).tag.peer == 0) return {{times.start, times.end}};
+  const auto key = [](const Wait& wait) { return std::tuple(wait.step, wait.who, wait.op); };
+  const auto wanted = std::tuple(op.step, op.who, op.op);
+  auto wait = std::lower_bound(timeline.waits.begin(), timeline.waits.end(), wanted,
+                               [&](const Wait& a, const auto& b) { return key(a) < b; });
+  std::vector<Interval> pieces;
+  Picoseconds now = times.start;
+  for (; wait != timeline.waits.end() && key(*wait) == wanted; ++wait) {
+    if (wait->start > now) pieces.emplace_back(now, wait->start);
+    now = std::max(now, wait->end);
+  }
+  if (times.end > now) pieces.emplace_back(now, times.end);
+  return pieces;
+}
+
 /// How long after its start the collective could have ended without holding up the first op that needs it.
 Picoseconds slack(const Timeline& timeline, const Causes& causes, const OpInstance& op,
                   const std::vector<std::pair<OpId, std::uint32_t>>& dependents) {
@@ -91,15 +110,16 @@ std::vector<CollectiveUse> collective_uses(const StepProgram& program, const Tim
     if (op.kind != OpKind::collective) continue;
     const Collective& collective = program.collectives[op.collective];
     const OpInstance instance{who, id, timeline.reported()};
-    const OpTimes& times = timeline.at(instance.step, who, id);
     CollectiveUse& use = uses[key_of(op)];
     ++use.count;
-    use.issued += times.end - times.start;
-    use.hidden += shared({times.start, times.end}, computing);
+    for (const Interval& piece : under_way(program, timeline, instance)) {
+      use.issued += piece.second - piece.first;
+      use.hidden += shared(piece, computing);
+      spans[key_of(op)].push_back(piece);
+    }
     use.array += collective.array;
     use.sent += bytes_sent(program, collective, who);
     use.slack += slack(timeline, causes, instance, dependents[id]);
-    spans[key_of(op)].emplace_back(times.start, times.end);
   }
   for (const Stretch& stretch : stretches(program, timeline, causes, who)) {
     if (stretch.reason != Reason::exposed || own.ops[stretch.op.op].kind != OpKind::collective) continue;

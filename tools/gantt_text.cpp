@@ -191,8 +191,7 @@ std::string scale_text(const Gantt& gantt, const Scale& scale) {
   const std::string unit = gantt.unit.empty() ? "time units" : gantt.unit;
   const std::string lasts = time_in_units(gantt, scale.ticks);
   if (!scale.exact) {
-    return fmt::format("1 character is {} {} and shows what takes most of them; {} in all", lasts, unit,
-                       time_in_units(gantt, gantt.end));
+    return fmt::format("1 character is {} {} and shows what takes most of them", lasts, unit);
   }
   return fmt::format(
       "{} {} {} {} {}; {} in all", scale.characters, scale.characters == 1 ? "character is" : "characters are", lasts,

@@ -68,7 +68,7 @@ class Rows {
     return phase == "backward_weight" ? SpanKind::weight_gradient : SpanKind::input_gradient;
   }
 
-  /// Ops of one action that follow each other are one span.
+  /// Ops of one action that follow each other are one span, with what is communicated between them.
   void add(GanttRow& row, const Op& op, const OpTimes& times) const {
     GanttSpan span;
     span.start = (times.start - timeline_.window_start()).count();
@@ -78,7 +78,7 @@ class Rows {
     if (action) span.chunk = chunk_of(order_, forward(op.tag.stage, op.tag.microbatch));
     span.label = action ? std::to_string(op.tag.microbatch) : "";
     span.title = action ? std::to_string(op.tag.stage) + letter(span.kind) + span.label : "optimizer";
-    if (!row.spans.empty() && row.spans.back().title == span.title && row.spans.back().end == span.start) {
+    if (!row.spans.empty() && row.spans.back().title == span.title) {
       row.spans.back().end = span.end;
     } else {
       row.spans.push_back(std::move(span));

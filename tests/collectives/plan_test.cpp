@@ -193,8 +193,15 @@ TEST(Plan, RefusesWhatItDoesNotCover) {
   expect_problem({.shape = {ring_of(4)}, .bytes = -1}, "collectives.bytes", "-1");
   expect_problem({.shape = {}, .algorithm = "thorus"}, "algorithm", "did you mean 'torus'");
   expect_problem({.shape = {}, .algorithm = "point-to-point"}, "collectives.algorithm", "it does point-to-point");
-  expect_problem({.kind = CollectiveKind::point_to_point, .shape = {ring_of(3)}, .algorithm = "point-to-point"},
-                 "collectives.shape", "found 3");
+  expect_problem({.kind = CollectiveKind::point_to_point,
+                  .shape = {ring_of(3)},
+                  .algorithm = "point-to-point",
+                  .root = 1,
+                  .to = 1},
+                 "collectives.shape", "expected two of 3 members, found 1 and 1");
+  expect_problem(
+      {.kind = CollectiveKind::point_to_point, .shape = {ring_of(3)}, .algorithm = "point-to-point", .to = 3},
+      "collectives.shape", "expected two of 3 members, found 0 and 3");
 }
 
 }  // namespace
