@@ -3,7 +3,7 @@
 // same in tests/sim/order_test.cpp; here collectives, shared links and memory meet as users have them.
 //
 // Four layers are played; with more classes than 64 one step of one layer, with more than 1024 nothing: a pod folded, but
-// not every chip of it.
+// not every chip of it. A pipeline keeps a layer per stage and a microbatch per rank.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "scenarios/run.h"
+#include "schedules/stages.h"
 #include "tests/scenarios/examples.h"
 #include "tests/scenarios/test_name.h"
 
@@ -103,17 +104,29 @@ std::size_t chips(const Strategy& strategy) {
   return product;
 }
 
+/// `few` layers; in a pipeline one per stage if that is more, and as many microbatches as ranks.
+std::vector<std::string> cut_to(const Scenario& whole, std::int64_t few) {
+  const std::int64_t ranks = pipeline_ranks(whole.strategy);
+  const std::int64_t layers = ranks == 1 ? few : std::max(few, ranks * stages_per_rank(whole.strategy));
+  std::vector<std::string> keys{"model.layers=" + std::to_string(std::min(whole.model.layers, layers))};
+  if (ranks > 1) keys.push_back("parallelism.microbatches=" + std::to_string(ranks));
+  return keys;
+}
+
 /// The example cut to a few layers, and to one step when it has many classes; nothing when it has too many.
 std::optional<Made> shortened(const std::string& name, const std::string& fold) {
   const std::string folded = "simulation.fold=" + fold;
   const Scenario whole = load_example(name, {folded});
   if (!whole.fold && chips(whole.strategy) > most_classes) return std::nullopt;
-  const std::int64_t layers = std::min(whole.model.layers, most_layers);
-  Made cut = made(load_example(name, {folded, "model.layers=" + std::to_string(layers)}));
+  std::vector<std::string> keys = cut_to(whole, most_layers);
+  keys.push_back(folded);
+  Made cut = made(load_example(name, keys));
   const std::size_t classes = cut.assembly.plan.program.program_of.size();
   if (classes <= few_classes) return cut;
   if (classes > most_classes) return std::nullopt;
-  return made(load_example(name, {folded, "model.layers=1", "simulation.exact_steps=1"}));
+  keys = cut_to(whole, 1);
+  keys.insert(keys.end(), {folded, "simulation.exact_steps=1"});
+  return made(load_example(name, keys));
 }
 
 Timeline play(const Made& it) {
