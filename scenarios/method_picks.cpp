@@ -66,7 +66,7 @@ CollectiveMethods& Picker::methods(const CollectiveRequest& request) {
 
 /// NCCL moves sends by its protocol Simple; LL serves those up to 16 KiB (NCCL_P2P_LL_THRESHOLD).
 const Protocol* send_protocol(const std::vector<Protocol>& protocols, Bytes bytes) {
-  constexpr Bytes small = 16 * 1024;
+  constexpr Bytes small = Bytes{16} * 1024;
   const Protocol* best = protocols.empty() ? nullptr : &protocols.back();
   for (const Protocol& one : protocols) {
     if (one.name == (bytes <= small ? "LL" : "Simple")) best = &one;
@@ -83,13 +83,16 @@ std::pair<FamilyPattern, MethodPick> Picker::send(const CollectiveRequest& reque
   spec.to = request.to;
   spec.rendezvous = request.rendezvous;
   const Protocol* protocol = send_protocol(healthy_.protocols, request.bytes);
-  FamilyPattern one;
+  std::pair<FamilyPattern, MethodPick> made;
+  FamilyPattern& one = made.first;
   one.pattern = on_the_wire(point_to_point_pattern(spec), protocol == nullptr ? Protocol() : *protocol);
   one.used = ports_in_use(one.pattern);
-  if (protocol == nullptr) return {std::move(one), {"point-to-point"}};
+  made.second.method = "point-to-point";
+  if (protocol == nullptr) return made;
   one.hops = protocol->hops;
   one.launch = protocol->launch;
-  return {std::move(one), {"point-to-point, " + protocol->name}};
+  made.second.method += ", " + protocol->name;
+  return made;
 }
 
 std::pair<FamilyPattern, MethodPick> Picker::pick(const CollectiveRequest& request) {

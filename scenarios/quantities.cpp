@@ -24,6 +24,9 @@ std::vector<std::string> quantities(const StepPlan& plan) {
   const auto add = [&](const std::string& name) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   };
+  if (plan.order.ranks.size() > 1) {
+    for (const char* part : {"bubble.warmup", "bubble.steady", "bubble.drain"}) add(part);
+  }
   for (const CollectiveRequest& request : plan.collectives) {
     const std::string axis = group_name(request.axes);
     add("exposed." + axis);

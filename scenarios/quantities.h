@@ -2,7 +2,7 @@
 //
 //   step_time in s, tokens_per_s, tokens_per_s_per_chip, model_flops_per_s_per_chip, mfu, peak_memory in bytes
 //   parts of the breakdown in s: forward, backward_input, backward_weight, recompute, optimizer, exposed.AXIS,
-//   straggler, idle.run_ahead, idle.end
+//   straggler, idle.run_ahead, idle.end; of a pipeline bubble.warmup, bubble.steady, bubble.drain
 //   per collective: issued.AXIS.KIND, exposed.AXIS.KIND, communicating.AXIS.KIND in s, overlap.AXIS.KIND as a share
 #pragma once
 

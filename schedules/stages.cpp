@@ -85,13 +85,17 @@ namespace {
 
 /// Sends that wait for their receivers can wait in a circle: better said before the clock starts.
 PipelineOrder checked(PipelineOrder order, const Strategy& strategy) {
-  if (strategy.pipeline.sends != Sends::blocking) return order;
+  const Sends sends = strategy.pipeline.sends;
+  if (sends == Sends::eager) return order;
   try {
     ClockOptions options;
-    options.blocking_sends = true;
+    options.blocking_sends = sends == Sends::blocking;
+    options.paired_sends = sends == Sends::paired;
+    options.fused = FusedPairs::serial;  // the backward of a pair waits for what its forward sends
     (void)play(order, options);
   } catch (const InputError& error) {
-    throw InputError("parallelism.pipeline.sends", "blocking: " + error.problems().front().message);
+    throw InputError("parallelism.pipeline.sends", (sends == Sends::paired ? "paired: " : "blocking: ") +
+                                                       error.problems().front().message + " (eager sends do not wait)");
   }
   return order;
 }

@@ -71,6 +71,7 @@ class Player {
   struct Rank {
     std::size_t next = 0;
     Ticks clock = 0;
+    Ticks computed = 0;        // when its last action ended
     std::deque<Action> sends;  // blocking: results that still have to leave
   };
 
@@ -90,7 +91,7 @@ class Player {
   /// One action or one blocking send; false when the rank is done or has to wait.
   bool advance(std::int32_t rank) {
     Rank& state = ranks_[static_cast<std::size_t>(rank)];
-    if (!state.sends.empty()) return meet(rank, state);
+    if (!state.sends.empty()) return meet(state, rank);
     const RankOrder& list = order_.ranks[static_cast<std::size_t>(rank)];
     if (state.next == list.size()) return false;
     const Action& action = list[state.next];
@@ -124,7 +125,7 @@ class Player {
     Rank& state = ranks_[static_cast<std::size_t>(rank)];
     PlayedRank& played = played_.ranks[static_cast<std::size_t>(rank)];
     played.busy += span.end - span.start;
-    state.clock = span.end;
+    state.clock = state.computed = span.end;
     for (; parts > 0; --parts, ++state.next) {
       const Action& action = order_.ranks[static_cast<std::size_t>(rank)][state.next];
       played.actions[state.next] = span;
@@ -139,7 +140,7 @@ class Player {
     if (!taker) return;
     const std::int32_t to = order_.rank(taker->stage, taker->microbatch);
     if (to == rank) return;
-    if (options_.blocking_sends) {
+    if (rendezvous()) {
       state.sends.push_back(action);
     } else {
       there(action) = end + options_.costs.send;
@@ -151,22 +152,28 @@ class Player {
     return (result.kind == ActionKind::forward ? forward_there_ : backward_there_)[at(result.stage, result.microbatch)];
   }
 
-  /// Hands over the rank's first result, if its peer stands at the action that takes it.
-  bool meet(std::int32_t rank, Rank& state) {
-    const Action result = state.sends.front();
-    const Action taker = *consumer(order_, result);
-    const std::int32_t to = order_.rank(taker.stage, taker.microbatch);
-    Rank& peer = ranks_[static_cast<std::size_t>(to)];
-    if (!peer.sends.empty() || !stands_at(to, taker)) {
+  [[nodiscard]] bool rendezvous() const { return options_.blocking_sends || options_.paired_sends; }
+
+  /// Hands over a result of the rank (the first; paired: any), if its peer stands at the action that takes it.
+  bool meet(Rank& state, std::int32_t rank) {
+    for (std::size_t i = 0; i < state.sends.size(); ++i) {
+      const Action result = state.sends[i];
+      const Action taker = *consumer(order_, result);
+      const std::int32_t to = order_.rank(taker.stage, taker.microbatch);
+      const Rank& peer = ranks_[static_cast<std::size_t>(to)];
+      if ((options_.paired_sends || peer.sends.empty()) && stands_at(to, taker)) {
+        const Ticks since =
+            options_.paired_sends ? std::max(state.computed, peer.computed) : std::max(state.clock, peer.clock);
+        there(result) = since + options_.costs.send;
+        state.clock = std::max(state.clock, there(result));
+        state.sends.erase(state.sends.begin() + static_cast<std::ptrdiff_t>(i));
+        wake(to);
+        return true;
+      }
       senders_[static_cast<std::size_t>(to)].push_back(rank);
-      return false;
+      if (!options_.paired_sends) break;
     }
-    const Ticks done = std::max(state.clock, peer.clock) + options_.costs.send;
-    state.clock = done;
-    there(result) = done;
-    state.sends.pop_front();
-    wake(to);
-    return true;
+    return false;
   }
 
   [[nodiscard]] bool stands_at(std::int32_t rank, const Action& taker) const {

@@ -27,6 +27,7 @@ struct ClockOptions {
   ActionCosts costs;
   FusedPairs fused = FusedPairs::together;
   bool blocking_sends = false;
+  bool paired_sends = false;  // as blocking, but a rank takes what it reads next while it hands over what it made
   /// Of a file: which cell an action stands in (from 1), for what is said of a deadlock. None: cells are counted as
   /// `cells(order)` writes them.
   const std::vector<std::vector<std::int32_t>>* cells = nullptr;

@@ -131,5 +131,35 @@ INSTANTIATE_TEST_SUITE_P(Schedules, PipelineBlocks,
                                            "schedule: zbv", "schedule: v_min", "schedule: dualpipev",
                                            "schedule: chimera", "schedule: looped_bfs, stages_per_rank: 4"));
 
+/// Where a schedule's paired sends wait in a circle is said when the scenario is read, and only there: what is read plays to
+/// its end.
+TEST(PairedSends, AreRefusedExactlyWhereTheyDeadlock) {
+  int refused = 0;
+  int played = 0;
+  for (const std::string& name : pipeline_families().names()) {
+    for (const int m : {8, 16}) {
+      SCOPED_TRACE(name + " " + std::to_string(m));
+      Scenario scenario = testing::scenario_of(stack(4, 8, m, "schedule: 1f1b"));
+      scenario.strategy.pipeline.schedule = name;
+      scenario.strategy.pipeline.stages_per_rank = 0;
+      if (stages_per_rank(scenario.strategy) == 1) scenario.strategy.pipeline.stages_per_rank = 2;
+      if (pipeline_families().find(name)->stages_per_rank == 1) scenario.strategy.pipeline.stages_per_rank = 1;
+      scenario.strategy.pipeline.sends = Sends::paired;
+      scenario.run.exact_steps = 1;
+      try {
+        const Assembly assembly = assemble(scenario);
+        EXPECT_NO_THROW((void)simulate(assembly.plan.program, assembly.network, scenario.run));
+        ++played;
+      } catch (const InputError& error) {
+        EXPECT_EQ(error.problems().front().key, "parallelism.pipeline.sends") << error.what();
+        EXPECT_NE(error.problems().front().message.find("paired: deadlock: rank"), std::string::npos);
+        ++refused;
+      }
+    }
+  }
+  EXPECT_GT(played, 10);
+  EXPECT_GT(refused, 10);
+}
+
 }  // namespace
 }  // namespace stepsim
