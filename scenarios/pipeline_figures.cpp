@@ -4,33 +4,10 @@
 #include <optional>
 
 #include "schedules/action_costs.h"
+#include "schedules/pipeline/limits.h"
 
 namespace stepsim {
 namespace {
-
-/// Most of one rank's activations by its list: one from F on, `after_input` of it from I until W.
-double held(const RankOrder& list, double after_input) {
-  double now = 0;
-  double most = 0;
-  for (const Action& action : list) {
-    switch (action.kind) {
-      case ActionKind::forward:
-        now += 1;
-        break;
-      case ActionKind::input_gradient:
-        now -= 1 - after_input;
-        break;
-      case ActionKind::weight_gradient:
-        now -= after_input;
-        break;
-      case ActionKind::backward:
-        now -= 1;
-        break;
-    }
-    most = std::max(most, now);
-  }
-  return most;
-}
 
 double rank_bubble(const StepProgram& program, const Timeline& timeline) {
   std::vector<bool> works(program.names.size(), false);
@@ -67,7 +44,7 @@ bool is_compute(const std::string& part) {
 
 double most_held(const PipelineOrder& order, double after_input) {
   double most = 0;
-  for (const RankOrder& list : order.ranks) most = std::max(most, held(list, after_input));
+  for (const RankOrder& list : order.ranks) most = std::max(most, most_held(list, ActivationUnits{1, after_input}));
   return most;
 }
 

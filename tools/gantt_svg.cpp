@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "tools/gantt.h"
+#include "topology/svg.h"
 
 namespace stepsim {
 
@@ -50,24 +51,6 @@ const char* ink(Colour colour) {
   return 0.299 * colour.red + 0.587 * colour.green + 0.114 * colour.blue > 140 ? "#222" : "#fff";
 }
 
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    if (c == '&') {
-      safe += "&amp;";
-    } else if (c == '<') {
-      safe += "&lt;";
-    } else if (c == '>') {
-      safe += "&gt;";
-    } else if (c == '"') {
-      safe += "&quot;";
-    } else {
-      safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return safe;
-}
-
 struct Layout {
   double left = 0;
   double width = least_width;
@@ -97,7 +80,7 @@ Layout layout_of(const Gantt& gantt) {
 }
 
 std::string text_at(double x, double y, const std::string& style, const std::string& text) {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, style, escaped(text));
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, style, svg_text(text));
 }
 
 std::string span_svg(const Gantt& gantt, const GanttRow& row, const GanttSpan& span, const Layout& layout, double top) {
@@ -113,11 +96,11 @@ std::string span_svg(const Gantt& gantt, const GanttRow& row, const GanttSpan& s
   std::string svg = fmt::format(
       "<g><title>{}</title><rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{:.1f}\" "
       "fill=\"{}\"{}/>",
-      escaped(title), x, y, width, height, hex(fill), width > 3 ? " class=\"b\"" : "");
+      svg_text(title), x, y, width, height, hex(fill), width > 3 ? " class=\"b\"" : "");
   const double size = whole ? 11 : 9.5;
   if (!span.label.empty() && digit * static_cast<double>(span.label.size()) + 2 <= width) {
     svg += fmt::format("<text x=\"{:.2f}\" y=\"{:.1f}\" font-size=\"{}\" fill=\"{}\" text-anchor=\"middle\">{}</text>",
-                       x + width / 2, y + height / 2 + size * 0.36, size, ink(fill), escaped(span.label));
+                       x + width / 2, y + height / 2 + size * 0.36, size, ink(fill), svg_text(span.label));
   }
   return svg + "</g>\n";
 }

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "schedules/pipeline/limits.h"
 #include "tools/schedule_report.h"
 #include "tools/version.h"
 
@@ -76,7 +77,7 @@ void put_results(Json& json, const MadeSchedule& made, const PlayedOrder& played
   json["peak_I"] = by_rank(played, [](const PlayedRank& rank) { return Json(rank.peak_until_input); });
   json["peak_held"] = Json::array();
   for (const RankOrder& list : made.order.ranks) {
-    json["peak_held"].push_back(number(peak_held(list, made.sizes.activation)));
+    json["peak_held"].push_back(number(most_held(list, made.sizes.activation)));
   }
   json["microbatches_per_activation"] = microbatches_per_activation(made.order);
 }

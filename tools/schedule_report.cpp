@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "schedules/pipeline/limits.h"
 #include "tools/format.h"
 #include "tools/schedule_options.h"
 #include "tools/table.h"
@@ -97,7 +98,7 @@ std::string ranks_text(const MadeSchedule& made, const PlayedOrder& played, bool
                                ticks_text(played.makespan - rank.busy),
                                peak_text(rank.peak_until_weight, share),
                                peak_text(rank.peak_until_input, share)};
-    if (held) cells.emplace_back(fmt::format("{:.10g}", peak_held(made.order.ranks[r], activation)));
+    if (held) cells.emplace_back(fmt::format("{:.10g}", most_held(made.order.ranks[r], activation)));
     table.row(cells);
   }
   return table.text(colour) + "  " +

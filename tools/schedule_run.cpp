@@ -209,27 +209,4 @@ double microbatches_per_activation(const PipelineOrder& order) {
   return static_cast<double>(order.ranks.size()) / (static_cast<double>(order.stages) * order.segments);
 }
 
-double peak_held(const RankOrder& list, const ActivationUnits& activation) {
-  double held = 0;
-  double most = 0;
-  for (const Action& action : list) {
-    switch (action.kind) {
-      case ActionKind::forward:
-        held += activation.after_forward;
-        break;
-      case ActionKind::input_gradient:
-        held -= activation.after_forward - activation.after_input;
-        break;
-      case ActionKind::weight_gradient:
-        held -= activation.after_input;
-        break;
-      case ActionKind::backward:
-        held -= activation.after_forward;
-        break;
-    }
-    most = std::max(most, held);
-  }
-  return most;
-}
-
 }  // namespace stepsim

@@ -38,7 +38,4 @@ PlayedOrder play(const MadeSchedule& made);
 /// Microbatches whose activations fill as much as one chunk's of one unit (a segment, if they are cut): its share.
 double microbatches_per_activation(const PipelineOrder& order);
 
-/// Most that a rank's list holds at a time, in the units of `activation`.
-double peak_held(const RankOrder& list, const ActivationUnits& activation);
-
 }  // namespace stepsim

@@ -50,24 +50,6 @@ const char* fill_of(VertexKind kind) {
   return "#ffffff";
 }
 
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    if (c == '&') {
-      safe += "&amp;";
-    } else if (c == '<') {
-      safe += "&lt;";
-    } else if (c == '>') {
-      safe += "&gt;";
-    } else if (c == '"') {
-      safe += "&quot;";
-    } else {
-      safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return safe;
-}
-
 struct Style {
   std::string colour;
   double width = narrowest;
@@ -171,7 +153,7 @@ std::string line_text(const Line& line, const Legend& legend) {
 }
 
 std::string text_at(Point at, const std::string& text, const std::string& more = "") {
-  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n", at.x, at.y, more, escaped(text));
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n", at.x, at.y, more, svg_text(text));
 }
 
 std::string box_text(const Cluster& cluster, const Box& box, const std::set<ChipId>& slow) {
@@ -180,10 +162,10 @@ std::string box_text(const Cluster& cluster, const Box& box, const std::set<Chip
   return fmt::format(
              "<g class=\"vertex\"><title>{}</title><rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
              "rx=\"4\" fill=\"{}\" stroke=\"{}\" stroke-width=\"{}\"/>",
-             escaped(vertex.name), box.at.x - box.width / 2, box.at.y - box.height / 2, box.width, box.height,
+             svg_text(vertex.name), box.at.x - box.width / 2, box.at.y - box.height / 2, box.width, box.height,
              fill_of(vertex.kind), is_slow ? "#cc0000" : "#666666", is_slow ? 2.5 : 1) +
          fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text></g>\n", box.at.x, box.at.y + 4,
-                     escaped(box.label));
+                     svg_text(box.label));
 }
 
 std::string frame_text(const Frame& frame) {
@@ -223,6 +205,24 @@ std::string legend_text(const Legend& legend, const std::vector<std::string>& re
 }
 
 }  // namespace
+
+std::string svg_text(const std::string& text) {
+  std::string safe;
+  for (const char c : text) {
+    if (c == '&') {
+      safe += "&amp;";
+    } else if (c == '<') {
+      safe += "&lt;";
+    } else if (c == '>') {
+      safe += "&gt;";
+    } else if (c == '"') {
+      safe += "&quot;";
+    } else {
+      safe += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    }
+  }
+  return safe;
+}
 
 double text_width(const std::string& text) {
   const auto characters =

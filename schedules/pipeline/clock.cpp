@@ -13,20 +13,6 @@ namespace {
 
 constexpr Ticks not_yet = -1;
 
-Ticks duration(const ActionCosts& costs, ActionKind kind) {
-  switch (kind) {
-    case ActionKind::forward:
-      return costs.forward;
-    case ActionKind::input_gradient:
-      return costs.input_gradient;
-    case ActionKind::weight_gradient:
-      return costs.weight_gradient;
-    case ActionKind::backward:
-      return costs.backward;
-  }
-  return 0;
-}
-
 /// The input that comes last, of those that are there; or the first that is not (ready == not_yet).
 struct Awaited {
   Ticks ready = 0;
@@ -253,6 +239,20 @@ class Player {
 };
 
 }  // namespace
+
+Ticks duration(const ActionCosts& costs, ActionKind kind) {
+  switch (kind) {
+    case ActionKind::forward:
+      return costs.forward;
+    case ActionKind::input_gradient:
+      return costs.input_gradient;
+    case ActionKind::weight_gradient:
+      return costs.weight_gradient;
+    case ActionKind::backward:
+      return costs.backward;
+  }
+  return 0;
+}
 
 double PlayedOrder::bubble() const {
   double busy = 0;

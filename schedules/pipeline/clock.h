@@ -18,6 +18,9 @@
 
 namespace stepsim {
 
+/// Of an action by itself.
+Ticks duration(const ActionCosts& costs, ActionKind kind);
+
 enum class FusedPairs : std::uint8_t {
   together,  // last ActionCosts::fused
   serial,    // the forward, then the backward, as if they were not fused

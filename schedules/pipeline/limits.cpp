@@ -1,5 +1,6 @@
 #include "schedules/pipeline/limits.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -22,6 +23,29 @@ std::vector<std::string> activation_refusals(const ActivationUnits& activation) 
                        format_units(activation.after_forward));
   }
   return problems;
+}
+
+double most_held(const RankOrder& list, const ActivationUnits& activation) {
+  double held = 0;
+  double most = 0;
+  for (const Action& action : list) {
+    switch (action.kind) {
+      case ActionKind::forward:
+        held += activation.after_forward;
+        break;
+      case ActionKind::input_gradient:
+        held -= activation.after_forward - activation.after_input;
+        break;
+      case ActionKind::weight_gradient:
+        held -= activation.after_input;
+        break;
+      case ActionKind::backward:
+        held -= activation.after_forward;
+        break;
+    }
+    most = std::max(most, held);
+  }
+  return most;
 }
 
 }  // namespace stepsim

@@ -19,20 +19,6 @@ bool is_receive(LoweredKind kind) {
   return kind == LoweredKind::receive_forward || kind == LoweredKind::receive_backward;
 }
 
-Ticks duration(const ActionCosts& costs, ActionKind kind) {
-  switch (kind) {
-    case ActionKind::forward:
-      return costs.forward;
-    case ActionKind::input_gradient:
-      return costs.input_gradient;
-    case ActionKind::weight_gradient:
-      return costs.weight_gradient;
-    case ActionKind::backward:
-      return costs.backward;
-  }
-  return 0;
-}
-
 /// When results are there, by stage and microbatch. F and I or B of one rank count for its own next actions; a send's
 /// result is entered under what the receive makes of it.
 class Results {

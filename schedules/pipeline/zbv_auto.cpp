@@ -23,6 +23,7 @@
 
 #include "schedules/pipeline/families.h"
 #include "schedules/pipeline/limits.h"
+#include "schedules/pipeline/plan_costs.h"
 #include "schedules/pipeline/table.h"
 
 namespace stepsim {
@@ -31,15 +32,6 @@ namespace {
 enum Kind : int { f_there, f_back, i_there, i_back, w_there, w_back };  // c0 c1, c1 c0, c1 c0
 constexpr int kinds = 6;
 
-struct Costs {
-  double forward = 1;
-  double input = 1;
-  double weight = 1;
-  double send = 0;
-  ActivationUnits activation;
-  double limit = 0;
-};
-
 struct Fills {
   bool forward = true;
   bool input = true;
@@ -47,7 +39,7 @@ struct Fills {
 
 class Greedy {
  public:
-  Greedy(int ranks, int microbatches, const Costs& costs, Fills fills, const std::vector<double>& approved)
+  Greedy(int ranks, int microbatches, const PlanCosts& costs, Fills fills, const std::vector<double>& approved)
       : p_(ranks),
         m_(microbatches),
         costs_(costs),
@@ -227,7 +219,7 @@ class Greedy {
   }
 
   int p_, m_;
-  const Costs& costs_;
+  const PlanCosts& costs_;
   Fills fills_;
   const std::vector<double>& approved_;  // what each rank may idle
   double most_approved_;
@@ -245,7 +237,7 @@ struct Plan {
 };
 
 /// Runs until the worst idle time gets no better.
-Plan plan(const PipelineSizes& sizes, const Costs& costs, Fills fills) {
+Plan plan(const PipelineSizes& sizes, const PlanCosts& costs, Fills fills) {
   std::vector<double> approved(static_cast<std::size_t>(sizes.ranks), -1);
   Plan best;
   for (bool first = true;; first = false) {
@@ -258,7 +250,7 @@ Plan plan(const PipelineSizes& sizes, const Costs& costs, Fills fills) {
   }
 }
 
-Plan best_plan(const PipelineSizes& sizes, const Costs& costs) {
+Plan best_plan(const PipelineSizes& sizes, const PlanCosts& costs) {
   Plan best;
   bool any = false;
   for (const bool input : {true, false}) {
@@ -272,30 +264,24 @@ Plan best_plan(const PipelineSizes& sizes, const Costs& costs) {
   return best;
 }
 
-Costs equal(const PipelineSizes& sizes) {
-  return {1, 1, 1, 0, {}, sizes.memory_limit.value_or(2 * sizes.ranks)};
+PlanCosts equal(const PipelineSizes& sizes) {
+  return equal_plan_costs(sizes, {}, 2 * sizes.ranks);
 }
-Costs half_released(const PipelineSizes& sizes) {
-  return {1, 1, 1, 0, {4, 2}, sizes.memory_limit.value_or(8 * sizes.ranks)};
+PlanCosts half_released(const PipelineSizes& sizes) {
+  return equal_plan_costs(sizes, {4, 2}, 8 * sizes.ranks);
 }
-Costs given(const PipelineSizes& sizes) {
-  const ActionCosts& costs = sizes.costs;
-  return {to_units(costs.forward),
-          to_units(costs.input_gradient),
-          to_units(costs.weight_gradient),
-          to_units(costs.send),
-          sizes.activation,
-          sizes.memory_limit.value_or(2 * sizes.ranks * sizes.activation.after_forward)};
+PlanCosts given(const PipelineSizes& sizes) {
+  return given_plan_costs(sizes, 2 * sizes.ranks);
 }
 
-template <Costs (*costs)(const PipelineSizes&)>
+template <PlanCosts (*costs)(const PipelineSizes&)>
 PipelineOrder make(const PipelineSizes& sizes) {
   return best_plan(sizes, costs(sizes)).order;
 }
 
-template <Costs (*costs)(const PipelineSizes&)>
+template <PlanCosts (*costs)(const PipelineSizes&)>
 std::vector<std::string> refuse(const PipelineSizes& sizes) {
-  const Costs with = costs(sizes);
+  const PlanCosts with = costs(sizes);
   std::vector<std::string> problems = activation_refusals(with.activation);
   const double enough = 2 * sizes.ranks * with.activation.after_forward;
   if (!problems.empty()) return problems;

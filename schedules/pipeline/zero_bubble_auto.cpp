@@ -19,6 +19,7 @@
 
 #include "schedules/pipeline/families.h"
 #include "schedules/pipeline/limits.h"
+#include "schedules/pipeline/plan_costs.h"
 #include "schedules/pipeline/table.h"
 
 namespace stepsim {
@@ -30,18 +31,9 @@ struct Choices {
   bool eager = true;
 };
 
-struct Costs {
-  double forward = 1;  // times, in units
-  double input = 1;
-  double weight = 1;
-  double send = 0;
-  ActivationUnits activation;
-  double limit = 0;
-};
-
 class Greedy {
  public:
-  Greedy(int ranks, int microbatches, const Costs& costs, Choices choices)
+  Greedy(int ranks, int microbatches, const PlanCosts& costs, Choices choices)
       : p_(ranks),
         m_(microbatches),
         costs_(costs),
@@ -186,7 +178,7 @@ class Greedy {
   }
 
   int p_, m_;
-  const Costs& costs_;
+  const PlanCosts& costs_;
   Choices choices_;
   Table<double> forward_end_, input_end_;
   std::vector<Rank> ranks_;
@@ -194,7 +186,7 @@ class Greedy {
   PipelineOrder order_;
 };
 
-PipelineOrder best(const PipelineSizes& sizes, const Costs& costs) {
+PipelineOrder best(const PipelineSizes& sizes, const PlanCosts& costs) {
   PipelineOrder order;
   double shortest = -1;
   for (const bool early_bubble : {true, false}) {
@@ -212,17 +204,11 @@ PipelineOrder best(const PipelineSizes& sizes, const Costs& costs) {
 }
 
 /// `times_p`: the default limit in units of p activations.
-Costs equal_costs(const PipelineSizes& sizes, int times_p) {
-  return {1, 1, 1, 0, {}, sizes.memory_limit.value_or(times_p * sizes.ranks)};
+PlanCosts equal_costs(const PipelineSizes& sizes, int times_p) {
+  return equal_plan_costs(sizes, {}, times_p * sizes.ranks);
 }
-Costs given_costs(const PipelineSizes& sizes, int times_p) {
-  const ActionCosts& costs = sizes.costs;
-  return {to_units(costs.forward),
-          to_units(costs.input_gradient),
-          to_units(costs.weight_gradient),
-          to_units(costs.send),
-          sizes.activation,
-          sizes.memory_limit.value_or(times_p * sizes.ranks * sizes.activation.after_forward)};
+PlanCosts given_costs(const PipelineSizes& sizes, int times_p) {
+  return given_plan_costs(sizes, times_p * sizes.ranks);
 }
 
 PipelineOrder one_p_equal(const PipelineSizes& sizes) {
