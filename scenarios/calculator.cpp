@@ -10,7 +10,9 @@
 
 #include "scenarios/formulas.h"
 #include "scenarios/link_rates.h"
+#include "scenarios/pipeline_figures.h"
 #include "scenarios/placement.h"
+#include "schedules/stages.h"
 
 namespace stepsim {
 
@@ -110,15 +112,22 @@ double activation_bytes(const Scenario& scenario, const Figures& f) {
 }
 
 void memory_rows(const Scenario& scenario, const Figures& f, Rows& rows) {
-  const StateMemory state = state_memory(scenario.model, scenario.strategy);
-  const double activations = activation_bytes(scenario, f);
+  const PipelineOrder order = step_order(scenario.model, scenario.strategy, scenario.cluster.chip);
+  const StateMemory state = state_memory(scenario.model, scenario.strategy, order);
+  // A rank keeps its share of the layers, of as many microbatches as the order has it keep at most.
+  const auto ranks = static_cast<double>(order.ranks.size());
+  const double kept = ranks > 1 ? most_held(order, 1) * ranks / (order.stages * order.segments) : 1;
+  const double activations = activation_bytes(scenario, f) * kept / ranks;
   const auto total = static_cast<double>(state.parameters + state.gradients + state.optimizer) + activations;
+  const std::string shards =
+      ranks > 1 ? "parameters of the fullest rank x bytes / shards" : "parameters x bytes / shards";
   const auto bytes = [](Bytes value) { return si(static_cast<double>(value), "B"); };
-  rows.push_back({"memory per chip, parameters", bytes(state.parameters), "parameters x bytes / shards"});
-  rows.push_back({"memory per chip, gradients", bytes(state.gradients), "parameters x bytes / shards"});
+  rows.push_back({"memory per chip, parameters", bytes(state.parameters), shards});
+  rows.push_back({"memory per chip, gradients", bytes(state.gradients), shards});
   rows.push_back({"memory per chip, optimizer", bytes(state.optimizer), "two Adam moments and master copy / shards"});
-  rows.push_back(
-      {"memory per chip, activations", si(activations, "B"), "tokens x layers x kept width x bytes / chips"});
+  rows.push_back({"memory per chip, activations", si(activations, "B"),
+                  ranks > 1 ? fmt::format("tokens x layers x kept width x bytes / chips, of {:.4g} microbatches", kept)
+                            : "tokens x layers x kept width x bytes / chips"});
   rows.push_back({"memory per chip, sum", si(total, "B"), "without gathered weights and buffers"});
   rows.push_back({"memory per chip, available", bytes(scenario.cluster.chip.memory), "chip"});
   rows.push_back({"bytes of state per parameter", number(state_bytes_per_parameter(scenario.strategy)),

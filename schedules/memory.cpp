@@ -20,6 +20,16 @@ StateMemory state_memory(const std::vector<WeightUnit>& units, const Strategy& s
   return memory;
 }
 
+StateMemory state_memory(const ModelSpec& model, const Strategy& strategy, const PipelineOrder& order) {
+  const auto sum = [](const StateMemory& one) { return one.parameters + one.gradients + one.optimizer; };
+  StateMemory most;
+  for (std::size_t rank = 0; rank < order.ranks.size(); ++rank) {
+    const StateMemory one = state_memory(weight_units(model, strategy, order, static_cast<int>(rank)), strategy);
+    if (sum(one) > sum(most)) most = one;
+  }
+  return most;
+}
+
 StateMemory state_memory(const ModelSpec& model, const Strategy& strategy) {
   return state_memory(weight_units(model, strategy), strategy);
 }

@@ -53,6 +53,9 @@ struct StateMemory {
   Bytes gradients = 0;
   Bytes optimizer = 0;
 };
+/// Of the rank that holds most, where there is a pipeline.
+StateMemory state_memory(const ModelSpec& model, const Strategy& strategy, const PipelineOrder& order);
+
 /// Of the whole model: with a pipeline a rank holds its stages' part.
 StateMemory state_memory(const ModelSpec& model, const Strategy& strategy);
 

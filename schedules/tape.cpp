@@ -69,6 +69,16 @@ std::vector<WeightUnit> weight_units(const ModelSpec& model, const Strategy& str
   return tape.units;
 }
 
+std::vector<WeightUnit> weight_units(const ModelSpec& model, const Strategy& strategy, const PipelineOrder& order,
+                                     int rank) {
+  Tape tape;
+  tape.sections.push_back(sections_of(model, strategy));
+  tape.has_ends = model.vocabulary > 0;
+  tape.stages = stages_of(model, strategy, order, rank);
+  for (const Stage& stage : tape.stages) collect_stage(tape, model, stage);
+  return tape.units;
+}
+
 void unroll(Tape& tape, const ModelSpec& model, const Strategy& strategy, const ChipSpec& chip,
             const PipelineOrder& order, int rank) {
   Strategy part = strategy;

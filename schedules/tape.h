@@ -83,6 +83,10 @@ struct Tape {
 /// All weight units of a model: embedding, layer by layer, head (none when tied).
 std::vector<WeightUnit> weight_units(const ModelSpec& model, const Strategy& strategy);
 
+/// Those of one rank: its stages'.
+std::vector<WeightUnit> weight_units(const ModelSpec& model, const Strategy& strategy, const PipelineOrder& order,
+                                     int rank);
+
 /// Of these units on one chip.
 StateMemory state_memory(const std::vector<WeightUnit>& units, const Strategy& strategy);
 
