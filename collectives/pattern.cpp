@@ -26,16 +26,10 @@ TransferPlan tabulate(const TransferPattern& pattern) {
 }
 
 std::vector<bool> takes_part(const TransferPattern& pattern) {
-  std::vector<bool> part(pattern.members, !pattern.bystanders);
-  const std::vector<std::vector<bool>> used = ports_in_use(pattern);
-  for (std::uint32_t member = 0; member < pattern.members && pattern.bystanders; ++member) {
-    for (std::uint32_t port = 0; port < pattern.ports; ++port) {
-      const std::uint32_t to = pattern.port(member, port).to;
-      if (!used[pattern.role_of(member)][port] || to == no_member) continue;
-      part[member] = true;
-      part[to] = true;
-    }
-  }
+  std::vector<bool> part(pattern.members, true);
+  if (!pattern.bystanders) return part;
+  const TransferPlan plan = tabulate(pattern);
+  for (std::uint32_t member = 0; member < pattern.members; ++member) part[member] = plan.takes_part(member);
   return part;
 }
 

@@ -12,7 +12,7 @@
 #include "scenarios/link_rates.h"
 #include "scenarios/pipeline_figures.h"
 #include "scenarios/placement.h"
-#include "schedules/stages.h"
+#include "schedules/pipeline/limits.h"
 
 namespace stepsim {
 
@@ -111,12 +111,11 @@ double activation_bytes(const Scenario& scenario, const Figures& f) {
                           scenario.strategy.activation_bytes);
 }
 
-void memory_rows(const Scenario& scenario, const Figures& f, Rows& rows) {
-  const PipelineOrder order = step_order(scenario.model, scenario.strategy, scenario.cluster.chip);
+void memory_rows(const Scenario& scenario, const Figures& f, const PipelineOrder& order, Rows& rows) {
   const StateMemory state = state_memory(scenario.model, scenario.strategy, order);
   // A rank keeps its share of the layers, of as many microbatches as the order has it keep at most.
   const auto ranks = static_cast<double>(order.ranks.size());
-  const double kept = ranks > 1 ? most_held(order, 1) * ranks / (order.stages * order.segments) : 1;
+  const double kept = ranks > 1 ? most_held(order, 1) * microbatches_per_activation(order) : 1;
   const double activations = activation_bytes(scenario, f) * kept / ranks;
   const auto total = static_cast<double>(state.parameters + state.gradients + state.optimizer) + activations;
   const std::string shards =
@@ -203,9 +202,8 @@ void layer_time_rows(const Scenario& scenario, const Figures& f, Rows& rows) {
 }
 
 /// The plan's collectives where the placement lays them, each by its closed-form bound.
-void collective_rows(const Scenario& scenario, Rows& rows) {
+void collective_rows(const Scenario& scenario, const StepPlan& step, Rows& rows) {
   const Cluster cluster = build(scenario.cluster);
-  const StepPlan step = plan(scenario.model, scenario.strategy, scenario.cluster.chip);
   const RankedPlacement best = ranked_placements(scenario, cluster, step).front();
   const Mesh mesh(cluster, scenario.strategy.mesh, best.placement);
   const Registry<Algorithm> algorithms = collective_algorithms();
@@ -261,16 +259,17 @@ double kept_width(const ModelSpec& model, const Strategy& strategy) {
 
 std::vector<CalculatorRow> calculate(const Scenario& scenario) {
   const Figures f = figures(scenario);
+  const StepPlan step = plan(scenario.model, scenario.strategy, scenario.cluster.chip);
   Rows rows;
   model_rows(scenario, rows);
-  memory_rows(scenario, f, rows);
+  memory_rows(scenario, f, step.order, rows);
   work_rows(scenario, f, rows);
   chip_threshold_rows(scenario, f, rows);
   if (is_torus(scenario)) {
     torus_threshold_rows(scenario, f, rows);
     layer_time_rows(scenario, f, rows);
   }
-  collective_rows(scenario, rows);
+  collective_rows(scenario, step, rows);
   cost_rows(scenario, f, rows);
   return rows;
 }

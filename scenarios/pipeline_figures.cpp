@@ -74,8 +74,7 @@ PipelineFigures pipeline_figures(const Scenario& scenario, const RunResult& resu
   const PipelineOrder& order = result.assembly.plan.order;
   figures.rank_bubble = rank_bubble(result.assembly.plan.program, result.timeline);
   const MeanStage stage = mean_stage(scenario.model, scenario.strategy, scenario.cluster.chip, order.stages);
-  figures.activation_microbatches = most_held(order, stage.activation.after_input) *
-                                    static_cast<double>(order.ranks.size()) / (order.stages * order.segments);
+  figures.activation_microbatches = most_held(order, stage.activation.after_input) * microbatches_per_activation(order);
   figures.copies = order.copies();
   return figures;
 }

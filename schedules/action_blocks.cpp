@@ -41,9 +41,9 @@ void ActionWriter::find_ends() {
     if (is_first) ends_.insert({action.stage, action.microbatch});
     last->second = action.microbatch;
     if (action.kind == ActionKind::backward) whole_.insert({action.stage, action.microbatch});
-    const bool follows = i + 1 < list_.size() && gives_input_gradient(list_[i + 1].kind) &&
-                         list_[i + 1].stage == action.stage && list_[i + 1].microbatch == action.microbatch;
-    if (action.kind == ActionKind::forward && follows) heads_later_.insert({action.stage, action.microbatch});
+    if (action.kind == ActionKind::forward && backward_follows(i)) {
+      heads_later_.insert({action.stage, action.microbatch});
+    }
   }
   for (const auto& [what, unit] : latest) ends_.insert({what.first, unit});
 }

@@ -135,7 +135,7 @@ void ActionWriter::forward(Flight& flight) {
   }
   flight.output = x;
   if (!stage().head) return;
-  flight.head_later = backward_follows();
+  flight.head_later = trying_ ? head_follows_ : backward_follows(now_.place);
   if (flight.head_later) return;
   begin_visit();
   head_forward(flight);
@@ -149,11 +149,10 @@ void ActionWriter::head_forward(Flight& flight) {
   play(head, head.forward, flight.head, -1, head_unit());
 }
 
-bool ActionWriter::backward_follows() const {
-  if (trying_) return head_follows_;
-  if (now_.place + 1 >= list_.size()) return false;
-  const Action& next = list_[now_.place + 1];
-  return is_backward(next) && next.stage == now_.action.stage && next.microbatch == now_.action.microbatch;
+bool ActionWriter::backward_follows(std::size_t place) const {
+  if (place + 1 >= list_.size()) return false;
+  const Action& next = list_[place + 1];
+  return is_backward(next) && next.stage == list_[place].stage && next.microbatch == list_[place].microbatch;
 }
 
 std::uint32_t ActionWriter::head_backward(Flight& flight) {

@@ -87,7 +87,7 @@ class ActionWriter {
   void layer_backward(Flight& flight, std::int32_t layer, std::uint32_t gradient);
   void embedding_backward(Flight& flight, std::uint32_t gradient);
 
-  [[nodiscard]] bool backward_follows() const;
+  [[nodiscard]] bool backward_follows(std::size_t place) const;  // of the same microbatch on the same stage
   std::uint32_t unknown();  // while trying: a tensor that another rank would have sent
   std::uint32_t from_before(const Stage& stage);
   std::uint32_t from_after(const Stage& stage);

@@ -1,6 +1,8 @@
 // tape.cpp: the units and sections of a rank, and its actions one after the other (action_writer.h).
 #include "schedules/tape.h"
 
+#include <utility>
+
 #include "schedules/action_writer.h"
 
 namespace stepsim {
@@ -44,6 +46,14 @@ Sections sections_of(const ModelSpec& model, const Strategy& strategy) {
   return sections;
 }
 
+std::vector<WeightUnit> units_of(const ModelSpec& model, const Strategy& strategy, std::vector<Stage> stages) {
+  Tape tape;
+  tape.sections.push_back(sections_of(model, strategy));
+  tape.stages = std::move(stages);
+  for (const Stage& stage : tape.stages) collect_stage(tape, model, stage);
+  return std::move(tape.units);
+}
+
 /// First and last user of each tensor.
 void find_users(Tape& tape) {
   std::vector<bool> seen(tape.tensors.size(), false);
@@ -61,22 +71,13 @@ void find_users(Tape& tape) {
 }  // namespace
 
 std::vector<WeightUnit> weight_units(const ModelSpec& model, const Strategy& strategy) {
-  Tape tape;
-  tape.sections.push_back(sections_of(model, strategy));
-  tape.has_ends = model.vocabulary > 0;
-  tape.stages = {{0, 0, 0, static_cast<std::int32_t>(model.layers), tape.has_ends, tape.has_ends}};
-  collect_stage(tape, model, tape.stages.front());
-  return tape.units;
+  const bool ends = model.vocabulary > 0;
+  return units_of(model, strategy, {{0, 0, 0, static_cast<std::int32_t>(model.layers), ends, ends}});
 }
 
 std::vector<WeightUnit> weight_units(const ModelSpec& model, const Strategy& strategy, const PipelineOrder& order,
                                      int rank) {
-  Tape tape;
-  tape.sections.push_back(sections_of(model, strategy));
-  tape.has_ends = model.vocabulary > 0;
-  tape.stages = stages_of(model, strategy, order, rank);
-  for (const Stage& stage : tape.stages) collect_stage(tape, model, stage);
-  return tape.units;
+  return units_of(model, strategy, stages_of(model, strategy, order, rank));
 }
 
 void unroll(Tape& tape, const ModelSpec& model, const Strategy& strategy, const ChipSpec& chip,

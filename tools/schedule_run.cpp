@@ -205,8 +205,4 @@ PlayedOrder play(const MadeSchedule& made) {
   return as_listed(play(made.order, eager), made);
 }
 
-double microbatches_per_activation(const PipelineOrder& order) {
-  return static_cast<double>(order.ranks.size()) / (static_cast<double>(order.stages) * order.segments);
-}
-
 }  // namespace stepsim

@@ -35,7 +35,4 @@ MadeSchedule make_schedule(const ScheduleArguments& arguments);
 /// InputError("schedule", "deadlock: ...") where actions wait for each other in a circle.
 PlayedOrder play(const MadeSchedule& made);
 
-/// Microbatches whose activations fill as much as one chunk's of one unit (a segment, if they are cut): its share.
-double microbatches_per_activation(const PipelineOrder& order);
-
 }  // namespace stepsim

@@ -48,4 +48,8 @@ double most_held(const RankOrder& list, const ActivationUnits& activation) {
   return most;
 }
 
+double microbatches_per_activation(const PipelineOrder& order) {
+  return static_cast<double>(order.ranks.size()) / (static_cast<double>(order.stages) * order.segments);
+}
+
 }  // namespace stepsim

@@ -7,6 +7,7 @@
 
 #include "schedules/pipeline/clock.h"
 #include "schedules/pipeline/family.h"
+#include "schedules/pipeline/limits.h"
 #include "sim/input_error.h"
 #include "tests/pipeline/vectors.h"
 
@@ -58,30 +59,6 @@ void expect_each_action_once(const PipelineOrder& order) {
   std::size_t listed = 0;
   for (const RankOrder& list : order.ranks) listed += list.size();
   EXPECT_EQ(listed, actions);
-}
-
-/// Most that a rank holds: `after_forward` from F, `after_input` of it from I until W.
-double most_held(const RankOrder& list, const ActivationUnits& activation) {
-  double held = 0;
-  double most = 0;
-  for (const Action& action : list) {
-    switch (action.kind) {
-      case ActionKind::forward:
-        held += activation.after_forward;
-        break;
-      case ActionKind::input_gradient:
-        held -= activation.after_forward - activation.after_input;
-        break;
-      case ActionKind::weight_gradient:
-        held -= activation.after_input;
-        break;
-      case ActionKind::backward:
-        held -= activation.after_forward;
-        break;
-    }
-    most = std::max(most, held);
-  }
-  return most;
 }
 
 class EveryOrder : public ::testing::TestWithParam<std::string> {};
